@@ -1,0 +1,1 @@
+"""What came out: measured tables and samples, fits, estimates."""
