@@ -1,0 +1,191 @@
+"""A log file as blocks of clean whole lines, in bounded memory.
+
+What belongs here: what any tool's log can suffer on its way to us. Launchers put a rank's label before each line and even
+inside lines, terminals leave colours, schedulers add times, an interrupted copy leaves NULs. Not here: what a line means.
+
+A line starts with its newline byte (``b"\\n4 113.45\\n8 81.96"`` holds two lines), so that a pattern that begins with
+``\\n`` finds line starts at the speed of memchr. Cleaning never adds or removes a line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hopline.errors import FormatError
+
+BLOCK = 1 << 22
+"""Bytes read at a time."""
+LONGEST = 1 << 16
+"""A line longer than this is no table row of any tool: it is cut out and counted."""
+
+_ANSI = re.compile(rb"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)|[@-Z\\^_])?")
+_TAG = re.compile(rb"\[[\w.@-]*,\d++\]<std(?:out|err|diag)>: ?")
+_HYDRA = re.compile(rb"\n[ \t]*+\[\d++\](?=[ \t]*+[\d#.\n])[^\n]*+")
+_HYDRA_LABEL = re.compile(rb"\[\d++\]")
+_CLOCK = re.compile(
+    rb"\n[ \t]*+\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d++)?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
+    rb"(?: std(?:out|err) [FP])?(?=[ \t\n])"
+)
+_SRUN = re.compile(rb"\n[ \t]*+\d++:[ \t]*+(?=#|\.\.\.|[\d.]++[ \t]++[\d.])")
+_LABELLED = re.compile(rb"\n[ \t]*+(?:\[|\d++:|\d{4}-\d\d-)")
+_NUL_RUN = re.compile(rb"\0++")
+_CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1b"))
+
+
+class Block(NamedTuple):
+    """Whole clean lines, each led by its newline byte; ``line`` is the number (from 1) of the first."""
+
+    line: int
+    text: bytes
+
+
+def blocks(path: str, notes: list[str]) -> Iterator[Block]:
+    """Clean blocks of the file at ``path``; what had to be left out is told in ``notes``.
+
+    Raises FormatError, in one line, for what cannot be opened, holds nothing, or is binary from its start.
+    """
+    with _open(path) as file:
+        if os.fstat(file.fileno()).st_size == 0 and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FormatError(f"{shown(path)} is empty: expected the output of a benchmark")
+        yield from _cleaned(path, file, notes)
+
+
+def split(block: Block) -> Iterator[tuple[int, bytes]]:
+    """The lines of a block with their numbers."""
+    return enumerate(block.text.split(b"\n")[1:], block.line)
+
+
+def shown(path: str) -> str:
+    """``path`` fit for a one-line message."""
+    text = os.fsencode(path).decode("utf-8", "replace")
+    return text if text.isprintable() and text else repr(text)
+
+
+def excerpt(line: bytes, longest: int = 120) -> str:
+    """A line of a log fit to be quoted: printable, single blanks, cut."""
+    text = " ".join(line[: 4 * longest].decode("utf-8", "replace").split())
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+class _Raw:
+    """An unbuffered file whose read errors are FormatErrors."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self.path, self.descriptor = path, descriptor
+
+    def __enter__(self) -> _Raw:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+    def read(self) -> bytes:
+        try:
+            return os.read(self.descriptor, BLOCK)
+        except OSError as error:
+            raise FormatError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
+
+
+def _open(path: str) -> _Raw:
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise FormatError(f"{shown(path)} is a directory: expected a log file")
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise FormatError(f"{shown(path)} is a device or socket: expected a log file")
+        return _Raw(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        raise FormatError(f"{shown(path)} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise FormatError(f"{shown(path)} cannot be read: {error}") from None
+
+
+def _cleaned(path: str, file: _Raw, notes: list[str]) -> Iterator[Block]:
+    line, nuls, cut, text_seen = 1, False, 0, False
+    for raw, junk in _whole_lines(file):
+        cut += junk
+        nuls = nuls or b"\0" in raw
+        if not raw.strip(b"\n\0"):
+            line += raw.count(b"\n")
+            continue
+        if (nuls or not text_seen) and _is_binary(raw):
+            if not text_seen:
+                raise FormatError(f"{shown(path)} is a binary file: expected the text output of a benchmark")
+            notes.append(f"the file goes on with binary data from line {line}: left out")
+            break
+        text_seen = True
+        yield Block(line, _clean(raw))
+        line += raw.count(b"\n")
+    if not text_seen:
+        what = "only NUL bytes" if nuls else "no text but a line that never ends" if cut else "only empty lines"
+        raise FormatError(f"{shown(path)} holds {what}: expected the text output of a benchmark")
+    if nuls:
+        notes.append("the file holds NUL bytes (interrupted or sparse copy?): left out")
+    if cut:
+        notes.append(f"{cut} {'line' if cut == 1 else 'lines'} longer than {LONGEST} bytes: left out")
+
+
+def _whole_lines(file: _Raw) -> Iterator[tuple[bytes, int]]:
+    """Blocks as read, but cut at line ends and led by a newline; with how many endless lines were cut out of each."""
+    rest, junk, inside = b"", 0, False
+    while data := file.read():
+        end = data.rfind(b"\n")
+        if inside and end < 0:
+            continue
+        if inside:
+            start, inside = data.find(b"\n"), False
+            data, end = data[start:], end - start
+            rest = b""
+        if end < 0:
+            rest += data if not _only_nuls(data) else b"\0"
+            if len(rest) > LONGEST and rest.strip(b"\0"):
+                rest, inside, junk = b"", True, junk + 1
+            continue
+        yield b"\n" + rest + data[:end], junk
+        junk, rest = 0, data[end + 1 :]
+        if len(rest) > LONGEST and b"\0" in rest:
+            rest = _NUL_RUN.sub(b"\0", rest)
+    if rest or junk:
+        yield b"\n" + rest, junk
+
+
+_NULS = bytes(BLOCK)
+
+
+def _only_nuls(data: bytes) -> bool:
+    """Compared with a block of NULs, which runs at the speed of memcmp."""
+    return data.startswith(b"\0") and data == _NULS[: len(data)]
+
+
+def _is_binary(raw: bytes) -> bool:
+    """More than one control byte in fifty, NULs aside."""
+    text = raw.replace(b"\0", b"")
+    return 50 * (len(text) - len(text.translate(None, _CONTROL))) > len(text)
+
+
+def _clean(raw: bytes) -> bytes:
+    """A block without NULs, carriage returns, colours, launchers' labels and clock times."""
+    if b"\0" in raw:
+        raw = _NUL_RUN.sub(b" ", raw)
+    if b"\r" in raw:
+        raw = raw.replace(b"\r", b" ")
+    if b"\x1b" in raw:
+        raw = _ANSI.sub(b"", raw)
+    if b"]<std" in raw:
+        raw = _TAG.sub(b" ", raw)
+    return _unlabelled(raw) if _LABELLED.search(raw) else raw
+
+
+def _unlabelled(raw: bytes) -> bytes:
+    raw = _CLOCK.sub(b"\n", raw)
+    raw = _HYDRA.sub(lambda match: _HYDRA_LABEL.sub(b" ", match.group()), raw)
+    raw = _SRUN.sub(b"\n", raw)
+    return _CLOCK.sub(b"\n", raw)

@@ -1,0 +1,228 @@
+"""nccl-tests and rccl-tests console output, of any release, from any launcher, as saved or as pasted into a page.
+
+What belongs here: which lines open and close a table, and what the lines around it state. What a header means is in
+``nccl_layout``, what a row is in ``nccl_rows``, how many ranks there were in ``nccl_ranks``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hopline.errors import FormatError
+from hopline.formats import nccl_layout
+from hopline.formats.lines import blocks, excerpt, shown
+from hopline.formats.nccl_layout import Layout
+from hopline.formats.nccl_ranks import RANKS
+from hopline.formats.nccl_rows import ERROR, Rows, Run
+from hopline.formats.nccl_table import Draft, tables
+from hopline.records.table import Log, count_dropped
+
+TOOL = "nccl-tests"
+
+_RUNS = re.compile(rb"(?:\n[ \t]*+\d++[ \t]++\d++[ \t][^\n]*+)++")
+_RIGHT_HALF = re.compile(rb"\d++(?:\.\d++)?(?:[ \t]++(?:[\d.e+-]++|N/A)){3,}")
+_COMMAND = re.compile(rb"(\w+?)_perf(?:_mpi)?+(?:[\"',]*+\s++[\"']?-|\s*+$)")
+_NAME = re.compile(rb"(\w+?)_perf")
+_BARE_RANK = re.compile(rb"Rank\s++(\d++)\s++(?:Group|Pid)\b")
+_NUMBER = re.compile(rb":\s*+([\d.e+-]++)")
+
+
+@dataclass(slots=True)
+class _Start:
+    """What a run of the benchmark says of itself before its table."""
+
+    seen: set[bytes] = field(default_factory=set)
+    version: str = ""
+    benchmark: str = ""
+    listed: int = 0
+    highest: int | None = None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where in the log we are. One method for each line that means something."""
+
+    start: _Start = field(default_factory=_Start)
+    layout: Layout | None = None
+    command: str = ""
+    draft: Draft | None = None
+    drafts: list[Draft] = field(default_factory=list)
+    rows: dict[Layout, Rows] = field(default_factory=dict)
+    stray: list[int] = field(default_factory=list)
+    headers: int = 0
+    errors: int = 0
+    first_error: tuple[int, bytes] | None = None
+
+    def text(self, text: bytes, line: int) -> None:
+        """Lines between rows."""
+        for number, raw in enumerate(text.split(b"\n")[1:], line):
+            words = raw.split(None, 2)
+            if not words:
+                continue
+            if raw.find(b"NCCL INFO") >= 0:
+                continue
+            if words[0][:1] == b"#":
+                key = words[0][1:] or (words[1] if len(words) > 1 else b"")
+                if key in _COMMENTS:
+                    _COMMENTS[key](self, raw, number)
+            else:
+                self._other(raw.strip(), number)
+
+    def runs(self, text: bytes, line: int, count: int) -> None:
+        """Consecutive lines that begin with two whole numbers."""
+        if self.layout is None:
+            self.layout = nccl_layout.from_rows([row.split() for row in text[:4096].split(b"\n")[1:]])
+            if self.layout is None:
+                return
+        draft = self._opened(self.layout)
+        self.rows.setdefault(draft.layout, Rows(draft.layout)).add(Run(draft.number, line, count, text))
+
+    def header(self, raw: bytes, _line: int) -> None:
+        """Titles: a new table."""
+        layout = nccl_layout.from_header(raw.strip())
+        if layout is not None:
+            self.headers += 1
+            self.layout, self.draft, self.stray = layout, None, []
+
+    def begin(self, raw: bytes, _line: int) -> None:
+        """A line that the tool prints once at its start, and the version or the name that it may hold."""
+        key = raw.split()[1]
+        if self.layout is not None or self.draft is not None or key in self.start.seen:
+            self.start, self.layout, self.draft = _Start(), None, None
+        self.start.seen.add(key)
+        if key == b"nccl-tests":
+            self.start.version = excerpt(raw).split()[3] if len(raw.split()) > 3 else ""
+
+    def collective(self, raw: bytes, line: int) -> None:
+        """``# Collective test starting: all_reduce_perf``, or ``concluded``."""
+        name = _benchmark(_NAME.search(raw))
+        if b"starting" in raw:
+            self.begin(raw, line)
+            self.start.benchmark = name
+        elif self.drafts and name and not self.drafts[-1].benchmark:
+            self.drafts[-1].benchmark = name
+
+    def rank(self, raw: bytes, _line: int) -> None:
+        """``#  Rank  3 Group  0 Pid ...``"""
+        words = raw.replace(b"#", b" ", 1).split(None, 2)
+        if len(words) < 3 or not words[1].isdigit() or len(words[1]) > 9:
+            return
+        if self.layout is not None and self.draft is not None:
+            self.start, self.layout, self.draft = _Start(), None, None
+        self.start.listed += 1
+        self.start.highest = max(self.start.highest or 0, int(words[1]) + 1)
+
+    def out_of_bounds(self, raw: bytes, _line: int) -> None:
+        """``# Out of bounds values : 0 OK``"""
+        number = _number(raw)
+        if self.drafts and number is not None:
+            self.drafts[-1].out_of_bounds = number
+
+    def average(self, raw: bytes, _line: int) -> None:
+        """``# Avg bus bandwidth    : 7.41855``: the table is complete."""
+        number = _number(raw)
+        if self.draft is not None and number is not None:
+            self.draft.average = number * nccl_layout.SCALE["busbw"]
+        if self.layout is not None:
+            self.start, self.layout, self.draft = _Start(), None, None
+
+    def error(self, raw: bytes, line: int) -> None:
+        """Keep count, and the first one to be quoted."""
+        self.errors += 1
+        if self.first_error is None or line < self.first_error[0]:
+            self.first_error = (line, raw)
+
+    def _other(self, raw: bytes, line: int) -> None:
+        if raw[:1].isdigit() and _RIGHT_HALF.fullmatch(raw):
+            self._right_half(line)
+        elif raw.startswith(b"size"):
+            self.header(raw, line)
+        elif (bare := _BARE_RANK.match(raw)) and len(bare[1]) <= 9:
+            self.start.highest = max(self.start.highest or 0, int(bare[1]) + 1)
+        else:
+            self.command = _benchmark(_COMMAND.search(raw)) or self.command if b"_perf" in raw else self.command
+            if ERROR.search(raw):
+                self.error(raw, line)
+
+    def _right_half(self, line: int) -> None:
+        """Numbers only: the end of a row whose beginning is lost or stands further up. They are never put together."""
+        if self.layout is None:
+            self.stray.append(line)
+        else:
+            self._opened(self.layout).right_halves.append(line)
+
+    def _opened(self, layout: Layout) -> Draft:
+        if self.draft is None:
+            named = self.start.benchmark or self.command
+            number = len(self.drafts)
+            self.draft = Draft(number, layout, named, self.start.version, self.start.listed, self.start.highest)
+            self.draft.right_halves, self.stray = self.stray, []
+            self.drafts.append(self.draft)
+        return self.draft
+
+
+_COMMENTS: dict[bytes, Callable[[_Reader, bytes, int], None]] = {
+    b"size": _Reader.header, b"nccl-tests": _Reader.begin, b"rccl-tests": _Reader.begin, b"nThread": _Reader.begin,
+    b"nThreads:": _Reader.begin, b"Collective": _Reader.collective, b"Rank": _Reader.rank, b"Out": _Reader.out_of_bounds,
+    b"Avg": _Reader.average, b"error:": _Reader.error,
+}  # fmt: skip
+"""First word of a ``#`` line -> what it does."""
+
+
+def read(path: str) -> Log:
+    """All tables of an nccl-tests log, never merged.
+
+    Raises FormatError when the file cannot be read, is no such log, or holds no usable row; the message says why, and
+    quotes the log's own error where it has one.
+    """
+    notes: list[str] = []
+    reader = _Reader()
+    for block in blocks(path, notes):
+        position, line = 0, block.line
+        for match in _RUNS.finditer(block.text):
+            start, end = match.span()
+            reader.text(block.text[position:start], line)
+            line += block.text.count(b"\n", position, start)
+            count = block.text.count(b"\n", start, end)
+            reader.runs(block.text[start:end], line, count)
+            line, position = line + count, end
+        reader.text(block.text[position:], line)
+    found, left = tables(reader.drafts, list(reader.rows.values()))
+    for rows in reader.rows.values():
+        if rows.error:
+            reader.error(rows.error[1], rows.error[0])
+    if not found:
+        raise FormatError(f"{shown(path)}: {_no_table(reader, left)}")
+    if reader.first_error:
+        number, raw = reader.first_error
+        what = "1 error line" if reader.errors == 1 else f"{reader.errors} error lines"
+        notes.append(f"{what} beside the rows, first at line {number}: {excerpt(raw)}")
+    return Log(path, TOOL, tuple(found), count_dropped(left), tuple(notes))
+
+
+def _no_table(reader: _Reader, left: list[tuple[str, int]]) -> str:
+    """Why nothing could be used."""
+    said = f"; the log says at line {reader.first_error[0]}: {excerpt(reader.first_error[1])}" if reader.first_error else ""
+    if left:
+        return f"no usable row: {', '.join(map(str, count_dropped(left)))}{said}"
+    if reader.headers:
+        return f"no usable row: a table's header and nothing under it{said}"
+    if reader.start.listed:
+        return f"no usable row: {reader.start.listed} ranks are listed but no table follows{said}"
+    return f"no nccl-tests table{said}"
+
+
+def _number(raw: bytes) -> float | None:
+    match = _NUMBER.search(raw)
+    try:
+        return float(match[1]) if match else None
+    except ValueError:
+        return None
+
+
+def _benchmark(match: re.Match[bytes] | None) -> str:
+    """The benchmark that a program's name stands for; "" when it is none of the known ones."""
+    name = match[1].decode("ascii", "replace") if match else ""
+    return name if name in RANKS else ""

@@ -1,0 +1,1 @@
+"""Predict by formula, without a clock. Arrays in, arrays out; ``p2p`` puts the answers into Estimates."""

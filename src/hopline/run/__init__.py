@@ -1,0 +1,1 @@
+"""Do it for real: send the bytes between processes and time them."""
