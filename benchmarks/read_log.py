@@ -1,8 +1,8 @@
 """How fast and with how much memory nccl-tests logs are read, beside a plain pass of Python over the same lines.
 
-Run as ``python benchmarks/read_log.py [MB]``. Two made-up files of that size (100 MB unless told): one table of very many
-rows, and the run of 34 sizes that people really have, over and over, with its header and some NCCL INFO lines. Each reading
-takes place in a process of its own, so that its peak memory is its own.
+Run as ``python benchmarks/read_log.py [MB]``. Two made-up files of that size (100 MB unless told): one table of very
+many rows, and the run of 34 sizes that people really have, over and over, with its header and some NCCL INFO lines.
+Each reading takes place in a process of its own, so that its peak memory is its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _START = b"""# nccl-tests version 2.18.0 nccl-headers=22907 nccl-library=22907
 #
 # Using devices
 """
-_END = b"# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.34\n#\n# Collective test concluded: all_reduce_perf\n#\n"
+_END = (
+    b"# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.34\n#\n# Collective test concluded: all_reduce_perf\n"
+)
 _INFO = b"node%d:4711:4712 [%d] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/CUMEM\n"
 _RANK = b"#  Rank %2d Group  0 Pid   %4d on      node0 device %2d [0000:1b:00] NVIDIA H100 80GB HBM3\n"
 

@@ -1,14 +1,16 @@
-"""A log file as blocks of clean whole lines, in bounded memory.
+r"""A log file as blocks of clean whole lines, in bounded memory.
 
-What belongs here: what any tool's log can suffer on its way to us. Launchers put a rank's label before each line and even
-inside lines, terminals leave colours, schedulers add times, an interrupted copy leaves NULs. Not here: what a line means.
+What belongs here: what any tool's log can suffer on its way to us. Launchers put a rank's label before each line and
+even inside lines, terminals leave colours, schedulers add times, an interrupted copy leaves NULs, and a crash leaves
+its message. Not here: what a line of a tool means.
 
-A line starts with its newline byte (``b"\\n4 113.45\\n8 81.96"`` holds two lines), so that a pattern that begins with
-``\\n`` finds line starts at the speed of memchr. Cleaning never adds or removes a line.
+A line starts with its newline byte (``b"\n4 113.45\n8 81.96"`` holds two lines), so that a pattern that begins with
+``\n`` finds line starts at the speed of memchr. Cleaning never adds or removes a line.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -22,6 +24,13 @@ BLOCK = 1 << 22
 LONGEST = 1 << 16
 """A line longer than this is no table row of any tool: it is cut out and counted."""
 
+_FAILURES = (
+    b"Test CUDA failure", b"Test NCCL failure", b"Test failure", b"NCCL WARN", b"CUDA error", b"CUDA failure",
+    b"uncorrectable", b"illegal memory", b"Segmentation fault", b"out of memory", b"srun: error", b"slurmstepd: error",
+    b"MPI_Abort", b"MPI_ABORT", b"exited on signal", b"nhandled ", b"core dumped", b"command not found", b"Aborted",
+    b"Killed", b"DUE TO TIME LIMIT",
+)  # fmt: skip
+"""What a line of a failed run says, whichever tool or launcher says it."""
 _ANSI = re.compile(rb"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)|[@-Z\\^_])?")
 _TAG = re.compile(rb"\[[\w.@-]*,\d++\]<std(?:out|err|diag)>: ?")
 _HYDRA = re.compile(rb"\n[ \t]*+\[\d++\](?=[ \t]*+[\d#.\n])[^\n]*+")
@@ -34,6 +43,9 @@ _SRUN = re.compile(rb"\n[ \t]*+\d++:[ \t]*+(?=#|\.\.\.|[\d.]++[ \t]++[\d.])")
 _LABELLED = re.compile(rb"\n[ \t]*+(?:\[|\d++:|\d{4}-\d\d-)")
 _NUL_RUN = re.compile(rb"\0++")
 _CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1b"))
+
+
+_SEEK_DATA: int | None = getattr(os, "SEEK_DATA", None)
 
 
 class Block(NamedTuple):
@@ -49,8 +61,6 @@ def blocks(path: str, notes: list[str]) -> Iterator[Block]:
     Raises FormatError, in one line, for what cannot be opened, holds nothing, or is binary from its start.
     """
     with _open(path) as file:
-        if os.fstat(file.fileno()).st_size == 0 and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise FormatError(f"{shown(path)} is empty: expected the output of a benchmark")
         yield from _cleaned(path, file, notes)
 
 
@@ -72,8 +82,18 @@ def excerpt(line: bytes, longest: int = 120) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
+def tells_failure(text: bytes) -> bool:
+    """Whether a line, or any of many, says that something failed."""
+    return any(map(text.__contains__, _FAILURES))
+
+
+def quoted(line: int, raw: bytes) -> str:
+    """The end of a message that lets the log speak for itself."""
+    return f"; the log says at line {line}: {excerpt(raw)}"
+
+
 class _Raw:
-    """An unbuffered file whose read errors are FormatErrors."""
+    """An unbuffered file whose read errors are FormatErrors, and whose holes cost nothing."""
 
     def __init__(self, path: str, descriptor: int) -> None:
         self.path, self.descriptor = path, descriptor
@@ -84,14 +104,24 @@ class _Raw:
     def __exit__(self, *_: object) -> None:
         os.close(self.descriptor)
 
-    def fileno(self) -> int:
-        return self.descriptor
-
     def read(self) -> bytes:
+        """The next bytes; a single NUL for a hole; nothing at the end."""
         try:
-            return os.read(self.descriptor, BLOCK)
+            return b"\0" if self._skip_hole() else os.read(self.descriptor, BLOCK)
         except OSError as error:
             raise FormatError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
+
+    def _skip_hole(self) -> bool:
+        """Move over a hole of a sparse file, where the system can tell; whether there was one."""
+        if _SEEK_DATA is None:
+            return False
+        try:
+            here = os.lseek(self.descriptor, 0, os.SEEK_CUR)
+            return os.lseek(self.descriptor, here, _SEEK_DATA) > here
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                return False
+            return os.lseek(self.descriptor, 0, os.SEEK_END) > here
 
 
 def _open(path: str) -> _Raw:
@@ -99,6 +129,8 @@ def _open(path: str) -> _Raw:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             raise FormatError(f"{shown(path)} is a directory: expected a log file")
+        if stat.S_ISREG(mode) and os.path.getsize(path) == 0:
+            raise FormatError(f"{shown(path)} is empty: expected the output of a benchmark")
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             raise FormatError(f"{shown(path)} is a device or socket: expected a log file")
         return _Raw(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))

@@ -1,11 +1,11 @@
 """The columns of an nccl-tests table: from the header line of its block, or assumed from the number of words in a row.
 
 What belongs here: what each header word means, and the four layouts met since 2019. A column is found by its title and
-never by its place, because releases insert columns; both halves of a row use the same titles, so the second ``time`` opens
-the in-place half.
+never by its place, because releases insert columns; both halves of a row use the same titles, so the second ``time``
+opens the in-place half.
 
-A: up to 2.11, with ``error``, the deviation of a result and not a count. B: with ``#wrong``, the count of wrong elements.
-C: the same from 2.18 on, wider. D: with ``i_min i_max i_p99 i_cv%`` after each ``#wrong``.
+A: up to 2.11, with ``error``, the deviation of a result and not a count. B: with ``#wrong``, the number of wrong
+elements. C: the same from 2.18 on, wider. D: with ``i_min i_max i_p99 i_cv%`` after each ``#wrong``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Layout:
     assumed: bool = False
 
     def variant(self, words: int) -> tuple[str, ...] | None:
-        """The names for a row of that many words: ``redop`` may be left blank (alltoall); None when it cannot be a row."""
+        """The names for a row of that many words (alltoall may leave ``redop`` blank); None when it cannot be one."""
         return _variants(self.names).get(words)
 
     @property

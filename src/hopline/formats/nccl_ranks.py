@@ -54,7 +54,7 @@ class Ratio:
 
 
 def ratio(algbw: Floats, busbw: Floats, low: Floats, high: Floats, enough: float) -> Ratio | None:
-    """The ratio of a table's usable rows, typical over those with algbw above ``enough`` or else over all; None without any."""
+    """The ratio of a table's usable rows, typical over those with algbw above ``enough``, or else over all."""
     moved = algbw > enough
     if not moved.any():
         moved = algbw > 0
@@ -96,7 +96,7 @@ def interval(name: str, redop: bytes, seen: Ratio | None) -> tuple[float, float]
 
 
 def agreed(listed: int, highest: int | None, allowed: tuple[float, float] | None) -> tuple[int | None, tuple[str, ...]]:
-    """Number of ranks where ``# Rank`` lines (``listed``, up to ``highest`` - 1) and factor agree, and notes on where not."""
+    """Number of ranks where the ``# Rank`` lines (how many, the highest + 1) and the factor agree; notes where not."""
     if allowed is not None and allowed[0] > allowed[1]:
         return None, ("no whole number of ranks fits busbw/algbw: number of ranks left open",)
     if not listed and highest is None:

@@ -1,8 +1,8 @@
 """The rows of nccl-tests tables: from lines to columns, thousands of lines at a time.
 
 What belongs here: what makes a line a complete row, and why a line that starts like one is not. All rows go through
-``_convert``, which takes many lines or none; a stretch of lines that it refuses is halved until the culprits stand alone,
-so that a row reads the same in whatever company it stands.
+``_convert``, which takes many lines or none; a stretch of lines that it refuses is halved until the culprits stand
+alone, so that a row reads the same in whatever company it stands.
 """
 
 from __future__ import annotations
@@ -12,23 +12,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hopline.formats.nccl_layout import Layout, is_verdict, scale
+from hopline.formats.lines import tells_failure
+from hopline.formats.nccl_layout import SCALE, Layout, is_verdict, scale
 from hopline.formats.words import Words, of
 from hopline.records.table import Floats
 
 _WORD = re.compile(rb"[A-Za-z]\w*+")
 _PLACEHOLDER = re.compile(rb"[Xx]{2,}[.Xx]*+")
-ERROR = re.compile(
-    rb"Test (?:CUDA|NCCL|\w+ )?failure|NCCL WARN|CUDA (?:error|failure)|uncorrectable|illegal memory|Segmentation fault"
-    rb"|out of memory|srun: error|slurmstepd: error|MPI_A(?:bort|BORT)|exited on signal|[Uu]nhandled|core dumped"
-    rb"|command not found|Aborted|Killed|DUE TO TIME LIMIT|^# error:"
-)
 MOST = 1 << 22
 """Bytes of rows converted at once: bounds the memory that their words take."""
 
+BAD_TIME = "the time is not a finite number above 0"
 ZERO_SIZE = "size or count is 0 (the size was below one element a rank)"
 WRONG = "the result was wrong (#wrong above 0)"
-BAD_TIME = "the time is not a finite number above 0"
 PLACEHOLDER = "placeholder in place of numbers"
 ERROR_INSIDE = "error text inside the row"
 TORN = "torn row: a part is missing"
@@ -107,7 +103,8 @@ class Rows:
             return False
         starts = np.cumsum([0, *counts[:-1]])
         columns["?table"] = np.repeat(np.array([run.table for run in runs], float), counts)
-        columns["?line"] = np.repeat(np.array([run.line for run in runs]) - starts, counts) + np.arange(sum(counts), dtype=float)
+        lines = np.repeat(np.array([run.line for run in runs]) - starts, counts)
+        columns["?line"] = lines + np.arange(len(lines), dtype=float)
         self.chunks.append(columns)
         self._remember(runs, [words.column(names.index(name)) if name in names else [b""] for name in _KINDS])
         return True
@@ -154,8 +151,8 @@ def _convert(words: Words, names: tuple[str, ...]) -> dict[str, Floats] | None:
         return None
     if not all(_whole(columns[name]) for name in ("size", "count")):
         return None
-    halves = (scale("algbw") or 1.0) * words.halves(names.index("algbw")), (scale("busbw") or 1.0) * words.halves(names.index("busbw"))
-    columns["?low"], columns["?high"] = _ratio_interval(columns["algbw"], columns["busbw"], *halves)
+    algbw, busbw = (SCALE[name] * words.halves(names.index(name)) for name in ("algbw", "busbw"))
+    columns["?low"], columns["?high"] = _ratio_interval(columns["algbw"], columns["busbw"], algbw, busbw)
     return columns
 
 
@@ -195,4 +192,4 @@ def _why(line: bytes) -> str:
     words = line.split()
     if any(_PLACEHOLDER.fullmatch(word) for word in words):
         return PLACEHOLDER
-    return ERROR_INSIDE if ERROR.search(line) else TORN
+    return ERROR_INSIDE if tells_failure(line) else TORN

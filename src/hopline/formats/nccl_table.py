@@ -65,8 +65,9 @@ def _of_layout(drafts: list[Draft], rows: Rows, columns: dict[str, Floats]) -> d
     ends = np.append(starts[1:], len(owner))
     bad = np.logical_or.reduce(list(reasons.values()))
     dropped = _dropped(reasons, bad, owner, line)
+    verdicts = {name: column for name, column in columns.items() if is_verdict(name)}
     kept_before = np.concatenate([[0], np.cumsum(~bad)])
-    kept = {name: column[~bad] for name, column in columns.items()} if bad.any() else columns
+    kept = {name: column[~bad] if bad.any() else column for name, column in columns.items() if not is_verdict(name)}
     _no_time_of_zero(kept)
     found = {}
     for number, start, end in zip(numbers.astype(int).tolist(), starts.tolist(), ends.tolist(), strict=True):
@@ -76,13 +77,13 @@ def _of_layout(drafts: list[Draft], rows: Rows, columns: dict[str, Floats]) -> d
             draft.torn += events
             continue
         own = {name: column[part] for name, column in kept.items()}
-        verdicts = {name: column[start:end] for name, column in columns.items() if is_verdict(name)}
-        found[number] = _table(draft, rows, own, _Met(end - start, int(line[start]), events, verdicts))
+        judged = {name: column[start:end] for name, column in verdicts.items()}
+        found[number] = _table(draft, rows, own, _Met(end - start, int(line[start]), events, judged))
     return found
 
 
 def _wrong(columns: _Columns) -> NDArray[np.bool_]:
-    """Rows with a wrong element in either half. ``error`` is a deviation, wrong only where the tool marked it (infinite)."""
+    """Rows with a wrong element in either half; ``error`` is a deviation, wrong only where marked so (infinite)."""
     wrong = np.zeros(len(columns["size"]), bool)
     for name, column in columns.items():
         if is_verdict(name):
@@ -136,7 +137,7 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
     if draft.layout.assumed:
         notes += (f"no header line: layout {draft.layout.letter} assumed from the number of columns",)
     return Table(
-        "nccl-tests", name, "time", {n: c for n, c in own.items() if not is_verdict(n)}, met.count, ranks, met.line,
+        "nccl-tests", name, "time", own, met.count, ranks, met.line,
         dropped=count_dropped(sorted(met.events + torn, key=_line)), notes=notes, facts=facts,
     )  # fmt: skip
 
@@ -201,11 +202,14 @@ def _ranks(
         facts["ranks_from_factor"] = (1, 1)
         return 1, ("busbw is 0 in every row: one rank, no network was used",)
     if not seen.consistent:
-        told = f", {draft.listed} listed" if draft.listed else ""
-        return None, (f"no single factor fits busbw/algbw of all rows (typical {seen.typical:.4g}): ranks left open{told}",)
+        told = f" ({draft.listed} listed)" if draft.listed else ""
+        typical = f"typically {seen.typical:.4g}"
+        return None, (f"no factor fits busbw/algbw of all rows ({typical}): number of ranks left open{told}",)
     allowed = interval(name, redop, seen)
     if name == "all_reduce" and seen.high < 1:
-        return None, (f"busbw is below algbw ({seen.typical:.4g}), impossible for all_reduce: ranks left open",)
+        return None, (
+            f"busbw is below algbw ({seen.typical:.4g}), impossible for all_reduce: number of ranks left open",
+        )
     if allowed and np.isfinite(allowed[1]) and allowed[0] <= allowed[1]:
         facts["ranks_from_factor"] = (int(allowed[0]), int(allowed[1]))
     return agreed(draft.listed, draft.highest, allowed)

@@ -12,16 +12,22 @@ from dataclasses import dataclass, field
 
 from hopline.errors import FormatError
 from hopline.formats import nccl_layout
-from hopline.formats.lines import blocks, excerpt, shown
+from hopline.formats.lines import blocks, excerpt, quoted, shown, tells_failure
 from hopline.formats.nccl_layout import Layout
 from hopline.formats.nccl_ranks import RANKS
-from hopline.formats.nccl_rows import ERROR, Rows, Run
+from hopline.formats.nccl_rows import Rows, Run
 from hopline.formats.nccl_table import Draft, tables
 from hopline.records.table import Log, count_dropped
 
 TOOL = "nccl-tests"
 
-_RUNS = re.compile(rb"(?:\n[ \t]*+\d++[ \t]++\d++[ \t][^\n]*+)++")
+_ROW = rb"\d++[ \t]++\d++[ \t][^\n]*+"
+_RANK_LINE = rb"#[ \t]++Rank[ \t]++\d{1,9}[ \t][^\n]*+"
+_STRETCH = re.compile(
+    rb"\n[ \t]*+(?:(?P<rows>%b(?:\n[ \t]*+%b)*+)|(?P<ranks>%b(?:\n[ \t]*+%b)*+))" % (_ROW, _ROW, _RANK_LINE, _RANK_LINE)
+)
+"""Consecutive lines that begin with two whole numbers, or that each name a rank."""
+_RANK = re.compile(rb"\n[ \t]*+#[ \t]++Rank[ \t]++(\d++)")
 _RIGHT_HALF = re.compile(rb"\d++(?:\.\d++)?(?:[ \t]++(?:[\d.e+-]++|N/A)){3,}")
 _COMMAND = re.compile(rb"(\w+?)_perf(?:_mpi)?+(?:[\"',]*+\s++[\"']?-|\s*+$)")
 _NAME = re.compile(rb"(\w+?)_perf")
@@ -49,35 +55,35 @@ class _Reader:
     command: str = ""
     draft: Draft | None = None
     drafts: list[Draft] = field(default_factory=list)
-    rows: dict[Layout, Rows] = field(default_factory=dict)
+    stores: dict[Layout, Rows] = field(default_factory=dict)
     stray: list[int] = field(default_factory=list)
     headers: int = 0
     errors: int = 0
     first_error: tuple[int, bytes] | None = None
 
-    def text(self, text: bytes, line: int) -> None:
-        """Lines between rows."""
-        for number, raw in enumerate(text.split(b"\n")[1:], line):
-            words = raw.split(None, 2)
-            if not words:
-                continue
-            if raw.find(b"NCCL INFO") >= 0:
-                continue
-            if words[0][:1] == b"#":
+    def text(self, text: bytes, line: int) -> int:
+        """Lines between rows; returns the number of the line after them."""
+        alarmed: bool | None = None
+        for raw in text[1:].split(b"\n"):
+            if raw[:1] == b"#":
+                words = raw.split(None, 2)
                 key = words[0][1:] or (words[1] if len(words) > 1 else b"")
                 if key in _COMMENTS:
-                    _COMMENTS[key](self, raw, number)
-            else:
-                self._other(raw.strip(), number)
+                    _COMMENTS[key](self, raw, line)
+            elif raw and b"NCCL INFO" not in raw:
+                alarmed = tells_failure(text) if alarmed is None else alarmed
+                self._other(raw.strip(), line, alarmed)
+            line += 1
+        return line
 
-    def runs(self, text: bytes, line: int, count: int) -> None:
+    def rows(self, text: bytes, line: int, count: int) -> None:
         """Consecutive lines that begin with two whole numbers."""
         if self.layout is None:
             self.layout = nccl_layout.from_rows([row.split() for row in text[:4096].split(b"\n")[1:]])
             if self.layout is None:
                 return
         draft = self._opened(self.layout)
-        self.rows.setdefault(draft.layout, Rows(draft.layout)).add(Run(draft.number, line, count, text))
+        self.stores[draft.layout].add(Run(draft.number, line, count, text))
 
     def header(self, raw: bytes, _line: int) -> None:
         """Titles: a new table."""
@@ -88,12 +94,12 @@ class _Reader:
 
     def begin(self, raw: bytes, _line: int) -> None:
         """A line that the tool prints once at its start, and the version or the name that it may hold."""
-        key = raw.split()[1]
+        key = raw.lstrip(b"# \t").split(None, 1)[0]
         if self.layout is not None or self.draft is not None or key in self.start.seen:
             self.start, self.layout, self.draft = _Start(), None, None
         self.start.seen.add(key)
         if key == b"nccl-tests":
-            self.start.version = excerpt(raw).split()[3] if len(raw.split()) > 3 else ""
+            self.start.version = _version(raw)
 
     def collective(self, raw: bytes, line: int) -> None:
         """``# Collective test starting: all_reduce_perf``, or ``concluded``."""
@@ -104,15 +110,12 @@ class _Reader:
         elif self.drafts and name and not self.drafts[-1].benchmark:
             self.drafts[-1].benchmark = name
 
-    def rank(self, raw: bytes, _line: int) -> None:
-        """``#  Rank  3 Group  0 Pid ...``"""
-        words = raw.replace(b"#", b" ", 1).split(None, 2)
-        if len(words) < 3 or not words[1].isdigit() or len(words[1]) > 9:
-            return
-        if self.layout is not None and self.draft is not None:
+    def ranks(self, text: bytes, _line: int, count: int) -> None:
+        """Consecutive lines ``#  Rank  3 Group  0 Pid ...``"""
+        if self.draft is not None:
             self.start, self.layout, self.draft = _Start(), None, None
-        self.start.listed += 1
-        self.start.highest = max(self.start.highest or 0, int(words[1]) + 1)
+        self.start.listed += count
+        self.start.highest = max(self.start.highest or 0, *map(int, _RANK.findall(text))) + 1
 
     def out_of_bounds(self, raw: bytes, _line: int) -> None:
         """``# Out of bounds values : 0 OK``"""
@@ -134,8 +137,10 @@ class _Reader:
         if self.first_error is None or line < self.first_error[0]:
             self.first_error = (line, raw)
 
-    def _other(self, raw: bytes, line: int) -> None:
-        if raw[:1].isdigit() and _RIGHT_HALF.fullmatch(raw):
+    def _other(self, raw: bytes, line: int, alarmed: bool) -> None:
+        if raw[:1] == b"#":
+            self.text(b"\n" + raw, line)
+        elif raw[:1].isdigit() and _RIGHT_HALF.fullmatch(raw):
             self._right_half(line)
         elif raw.startswith(b"size"):
             self.header(raw, line)
@@ -143,7 +148,7 @@ class _Reader:
             self.start.highest = max(self.start.highest or 0, int(bare[1]) + 1)
         else:
             self.command = _benchmark(_COMMAND.search(raw)) or self.command if b"_perf" in raw else self.command
-            if ERROR.search(raw):
+            if alarmed and tells_failure(raw):
                 self.error(raw, line)
 
     def _right_half(self, line: int) -> None:
@@ -160,12 +165,14 @@ class _Reader:
             self.draft = Draft(number, layout, named, self.start.version, self.start.listed, self.start.highest)
             self.draft.right_halves, self.stray = self.stray, []
             self.drafts.append(self.draft)
+            if layout not in self.stores:
+                self.stores[layout] = Rows(layout)
         return self.draft
 
 
 _COMMENTS: dict[bytes, Callable[[_Reader, bytes, int], None]] = {
     b"size": _Reader.header, b"nccl-tests": _Reader.begin, b"rccl-tests": _Reader.begin, b"nThread": _Reader.begin,
-    b"nThreads:": _Reader.begin, b"Collective": _Reader.collective, b"Rank": _Reader.rank, b"Out": _Reader.out_of_bounds,
+    b"nThreads:": _Reader.begin, b"Collective": _Reader.collective, b"Out": _Reader.out_of_bounds,
     b"Avg": _Reader.average, b"error:": _Reader.error,
 }  # fmt: skip
 """First word of a ``#`` line -> what it does."""
@@ -181,16 +188,17 @@ def read(path: str) -> Log:
     reader = _Reader()
     for block in blocks(path, notes):
         position, line = 0, block.line
-        for match in _RUNS.finditer(block.text):
+        for match in _STRETCH.finditer(block.text):
             start, end = match.span()
-            reader.text(block.text[position:start], line)
-            line += block.text.count(b"\n", position, start)
+            if start > position:
+                line = reader.text(block.text[position:start], line)
             count = block.text.count(b"\n", start, end)
-            reader.runs(block.text[start:end], line, count)
+            take = reader.rows if match.lastgroup == "rows" else reader.ranks
+            take(match.group(), line, count)
             line, position = line + count, end
         reader.text(block.text[position:], line)
-    found, left = tables(reader.drafts, list(reader.rows.values()))
-    for rows in reader.rows.values():
+    found, left = tables(reader.drafts, list(reader.stores.values()))
+    for rows in reader.stores.values():
         if rows.error:
             reader.error(rows.error[1], rows.error[0])
     if not found:
@@ -204,13 +212,13 @@ def read(path: str) -> Log:
 
 def _no_table(reader: _Reader, left: list[tuple[str, int]]) -> str:
     """Why nothing could be used."""
-    said = f"; the log says at line {reader.first_error[0]}: {excerpt(reader.first_error[1])}" if reader.first_error else ""
+    said = quoted(*reader.first_error) if reader.first_error else ""
     if left:
         return f"no usable row: {', '.join(map(str, count_dropped(left)))}{said}"
     if reader.headers:
         return f"no usable row: a table's header and nothing under it{said}"
     if reader.start.listed:
-        return f"no usable row: {reader.start.listed} ranks are listed but no table follows{said}"
+        return f"no usable row: ranks are listed ({reader.start.listed}) but no table follows{said}"
     return f"no nccl-tests table{said}"
 
 
@@ -220,6 +228,12 @@ def _number(raw: bytes) -> float | None:
         return float(match[1]) if match else None
     except ValueError:
         return None
+
+
+def _version(raw: bytes) -> str:
+    """``2.18.2`` of ``# nccl-tests version 2.18.2 nccl-headers=...``"""
+    words = raw.split(None, 4)
+    return excerpt(words[3]) if len(words) > 3 else ""
 
 
 def _benchmark(match: re.Match[bytes] | None) -> str:

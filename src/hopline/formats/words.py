@@ -1,8 +1,8 @@
 """The words of many lines that have the same number of them, column by column.
 
-What belongs here: turning text into columns fast, whatever the columns mean. Tools print their rows with fixed widths, so
-the lines are first tried as a rectangle of bytes, where a column of numbers is read with a few array operations a digit;
-lines of unequal length are split into words. Both give the very same numbers as ``float`` of each word.
+What belongs here: turning text into columns fast, whatever the columns mean. Tools print their rows with fixed widths,
+so the lines are first tried as a rectangle of bytes, where a column of numbers is read with a few array operations a
+digit; lines of unequal length are split into words. Both give the very same numbers as ``float`` of each word.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The command line: parse, call a job, print. One file per command."""

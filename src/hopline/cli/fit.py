@@ -1,0 +1,127 @@
+"""``hopline fit``: from benchmark logs to a fitted link."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path as File
+from typing import Any
+
+import click
+
+from hopline.cli.options import json_option, print_json, quantity
+from hopline.jobs import fitting
+from hopline.jobs.fitting import TableFit
+from hopline.records.table import Log
+from hopline.show import fitting as pages
+from hopline.show import images
+from hopline.show.document import Block, Heading, Line, print_document
+
+EXAMPLES = """\b
+Examples:
+  hopline fit all_reduce.log
+  hopline fit osu_latency.out --predict 1KiB..64MiB:x4 --plot fit.html
+  hopline fit samples.jsonl --save mine.toml
+  hopline p2p --size 1MiB --machine mine.toml --path rank0,rank1
+"""
+_FEW = 3
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option("--in-place", is_flag=True, help="Use the in-place half of nccl-tests tables.")
+@quantity("--pieces", "count", "At most so many pieces; 1 is the plain α-β line (default 8).", least=1)
+@quantity("--table", "count", "Which table to save, draw or predict from, where there are several.", least=1)
+@quantity("--predict", "size", "Print predicted times for these sizes.", many=True)
+@click.option("--save", type=click.Path(path_type=File), help="Write a machine file that the other commands take.")
+@click.option("--plot", type=click.Path(path_type=File), help="Picture of points, model and residuals (.html, .svg, .png).")
+@json_option
+def fit(
+    files: tuple[str, ...],
+    in_place: bool,
+    pieces: float | None,
+    table: float | None,
+    predict: list[float] | None,
+    save: File | None,
+    plot: File | None,
+    as_json: bool,
+) -> None:
+    """Fit a link to benchmark logs: nccl-tests and rccl-tests, OSU micro-benchmarks, hopline's own samples.
+
+    The kind of each file is recognised from its content. Every table is fitted on its own, by α-β in one line and in
+    pieces whose breaks are found from the data. The error is that on held-out points: every inner size is left out once
+    and predicted from the others.
+    """
+    if plot is not None:
+        images.check_ending(plot)
+    logs, fits = fitting.fit_files(files, in_place, int(pieces or fitting.MOST_PIECES))
+    number = None if table is None else int(table)
+    chosen = fitting.choose(fits, number) if save or plot or predict or table or not any(f.pieces for f in fits) else None
+    if save is not None and chosen is not None:
+        fitting.save(chosen, save)
+    if plot is not None and chosen is not None:
+        images.save(_picture(chosen), plot)
+    if as_json:
+        print_json({"files": [_log_data(log) for log in logs], "tables": [_data(f, predict if f is chosen else None) for f in fits]})
+        return
+    print_document(_document(logs, fits, chosen, predict, number))
+    for name, file in (("Machine", save), ("Picture", plot)):
+        if file is not None:
+            click.echo(f"\n{name}: {file}")
+
+
+def _document(
+    logs: list[Log], fits: list[TableFit], chosen: TableFit | None, predict: list[float] | None, number: int | None
+) -> list[Block]:
+    blocks = [block for log in logs for block in pages.log_lines(log)]
+    shown = [f for f in fits if number is None or f.number == number]
+    if len(shown) > _FEW:
+        blocks.append(pages.overview([(f.number, f.title, f.table, f.line, f.pieces, f.reason) for f in shown]))
+        blocks.append(Line("--table N shows one of them in full", "faint"))
+    else:
+        for f in shown:
+            blocks += pages.table_lines(f.number, f.title, f.table)
+            if f.line is not None and f.pieces is not None:
+                blocks += pages.fit_lines(f.line, f.pieces)
+            else:
+                blocks.append(Line(f"  no fit: {f.reason}", "bad"))
+    if predict and chosen is not None and chosen.pieces is not None:
+        blocks += [Heading(f"Predictions from table {chosen.number}"), pages.predictions(chosen.pieces, predict)]
+    return blocks
+
+
+def _picture(chosen: TableFit) -> dict[str, Any]:
+    curves = {"one line": chosen.line, f"{len(chosen.pieces.curve.pieces) if chosen.pieces else 0} pieces": chosen.pieces}
+    if chosen.pieces is not None and len(chosen.pieces.curve.pieces) == 1:
+        curves = {"one line": chosen.line}
+    fitted = {name: f for name, f in curves.items() if f is not None}
+    return pages.picture(chosen.table.size, chosen.time, fitted, f"{chosen.title}, {File(chosen.source).name}")
+
+
+def _log_data(log: Log) -> dict[str, Any]:
+    return {"source": log.source, "kind": log.kind, "dropped": [asdict(d) for d in log.dropped], "notes": list(log.notes)}
+
+
+def _data(f: TableFit, predict: list[float] | None) -> dict[str, Any]:
+    table = f.table
+    data: dict[str, Any] = {
+        "table": f.number,
+        "source": f.source,
+        "benchmark": table.benchmark,
+        "ranks": table.ranks,
+        "measure": table.measure,
+        "rows": table.rows,
+        "usable_rows": len(table),
+        "facts": dict(table.facts),
+        "dropped": [asdict(d) for d in table.dropped],
+        "notes": list(table.notes),
+        "columns": {name: column.tolist() for name, column in table.columns.items()},
+        "line": None if f.line is None else asdict(f.line),
+        "pieces": None if f.pieces is None else asdict(f.pieces),
+        "reason": f.reason,
+    }
+    if predict and f.pieces is not None:
+        times, outside = f.pieces.curve.time(predict), f.pieces.extrapolates(predict)
+        data["predictions"] = [
+            {"size": m, "time_s": float(t), "extrapolation": bool(o)} for m, t, o in zip(predict, times, outside, strict=True)
+        ]
+    return data

@@ -1,0 +1,97 @@
+"""The ``hopline`` command: its table of commands, and how errors leave it.
+
+What belongs here: COMMANDS, lazy loading, and the one place where an error becomes a line and an exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from hopline import __version__
+from hopline.errors import HoplineError
+from hopline.jobs.loading import resolve
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "p2p": ("hopline.cli.p2p:p2p", "Cost of one transfer: how long, where the time goes, what to change."),
+    "fit": ("hopline.cli.fit:fit", "Fit a link to benchmark logs (nccl-tests, OSU, hopline measure)."),
+    "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
+    "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),
+    "verify": ("hopline.cli.verify:verify", "Check the formulas against vectors, and list the founding figures."),
+    "demo": ("hopline.cli.demo:demo", "Measure, fit, predict and draw: the main job on this machine in a minute."),
+}
+"""Command -> (where it is, its line of help)."""
+
+EXAMPLES = """\b
+Examples:
+  hopline p2p --size 64MiB --latency 0.55us --bandwidth 64GB/s
+  hopline measure                          # this machine, saved as 'local'
+  hopline p2p --size 1MiB --machine local --path rank0,rank1
+  hopline fit all_reduce.log --plot fit.png --save cluster.toml
+"""
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command ``cmd_name``; for the list in --help only its line of help is needed."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = resolve(COMMANDS[cmd_name][0])
+        return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing any."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hopline")
+def main() -> None:
+    """What moving data costs on an AI cluster, why, and what to change.
+
+    Quantities carry their unit: 64MiB (1024-based), 64MB (1000-based), 400Gb/s (bits), 50GB/s (bytes), 0.25us.
+    Every command takes --json, and --help shows a worked example.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave the process with its exit code."""
+    sys.exit(code_of(arguments))
+
+
+def code_of(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; bad input is one line on standard error and code 2, never a traceback."""
+    try:
+        code = main.main(args=list(arguments) if arguments is not None else None, prog_name="hopline", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        where = f" (see {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
+        return _failed(f"{error.format_message()}{where}")
+    except HoplineError as error:
+        return _failed(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("hopline: interrupted", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def _failed(message: str) -> int:
+    click.echo("hopline: " + " ".join(message.split()), err=True)
+    return _BAD_INPUT

@@ -1,0 +1,67 @@
+"""What the commands' options have in common: quantities with units, lists of them, JSON out.
+
+What belongs here: click parameter types and the option decorators used by more than one command.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from hopline.errors import HoplineError
+from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
+
+
+class Quantity(click.ParamType):
+    """A quantity of one dimension, or with ``many`` a list or range of them; the value is SI floats."""
+
+    def __init__(self, dimension: Dimension, many: bool = False, least: float = 0.0) -> None:
+        self.dimension, self.many, self.least = dimension, many, least
+        self.name = dimension
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """What --help shows in place of the value."""
+        del param, ctx
+        return self.dimension.upper() + ("[,...]" if self.many else "")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Text to SI; a refusal becomes one line that names the option."""
+        if not isinstance(value, str):
+            return value
+        try:
+            found = parse_list(value, self.dimension) if self.many else [parse(value, self.dimension)]
+            below = [v for v in found if v < self.least]
+            if below:
+                raise HoplineError(f"{value!r} is below {self.least:g}")
+        except HoplineError as error:
+            option = param.opts[0] if param is not None else ""
+            raise click.UsageError(f"{option}: {error}", ctx) from None
+        return found if self.many else found[0]
+
+
+def quantity(name: str, dimension: Dimension, text: str, many: bool = False, least: float = 0.0) -> Callable[..., Any]:
+    """An option that takes a quantity; its help ends with an example."""
+    kind = Quantity(dimension, many, least)
+    return click.option(name, type=kind, help=f"{text} [{EXAMPLES[dimension]}]")
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, in SI units.")
+
+
+def print_json(answer: object) -> None:
+    """Write ``answer`` as JSON; what is not a finite number becomes null."""
+    json.dump(_finite(answer), sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""One function per thing a user wants done; what notebooks call. Jobs compose the verbs."""

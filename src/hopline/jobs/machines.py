@@ -1,0 +1,98 @@
+"""Machines by name: presets that come with hopline, those the user saved, and files.
+
+What belongs here: where machine files are looked for and how they are saved without losing what was there.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path as File
+
+from hopline.errors import MachineError, OutputError, UnknownNameError
+from hopline.machine import files
+from hopline.machine.topology import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A machine that can be called by name; ``file`` is None for those that come with hopline."""
+
+    name: str
+    title: str
+    file: File | None
+
+
+def folder() -> File:
+    """Where the user's own machines are kept: $HOPLINE_HOME, else hopline's folder among the user's configuration."""
+    own = os.environ.get("HOPLINE_HOME")
+    config = os.environ.get("XDG_CONFIG_HOME") or File.home() / ".config"
+    return File(own) if own else File(config) / "hopline"
+
+
+def saved_file(name: str) -> File:
+    """The file of a machine that the user saved under ``name``."""
+    return folder() / f"{name}.toml"
+
+
+def listed() -> list[Preset]:
+    """All machines that can be called by name; the user's come first and hide presets of the same name."""
+    own = sorted(folder().glob("*.toml")) if folder().is_dir() else []
+    found = {file.stem: Preset(file.stem, _title_of(file), file) for file in own}
+    for name in files.preset_names():
+        found.setdefault(name, Preset(name, files.loads(files.preset_text(name), name).title, None))
+    return list(found.values())
+
+
+def _title_of(file: File) -> str:
+    try:
+        return files.load(file).title
+    except MachineError as error:
+        return f"cannot be read: {error}"
+
+
+def text(name: str) -> str:
+    """The TOML of a machine by name or file. Raises UnknownNameError where neither exists."""
+    file = _file_of(name)
+    return files.preset_text(name) if file is None else file.read_text(encoding="utf-8")
+
+
+def find(name: str) -> Machine:
+    """The machine that ``name`` means: a file, a machine the user saved, or a preset, in this order."""
+    file = _file_of(name)
+    return files.loads(files.preset_text(name), f"preset {name}") if file is None else files.load(file)
+
+
+def _file_of(name: str) -> File | None:
+    """The file behind ``name``; None for a preset."""
+    if File(name).is_file():
+        return File(name)
+    if "/" in name or name.endswith(".toml"):
+        raise MachineError(f"{name}: no such machine file; hopline presets lists the machines that come with hopline")
+    if saved_file(name).is_file():
+        return saved_file(name)
+    if name in files.preset_names():
+        return None
+    if name == "local":
+        raise MachineError("'local' is not measured yet: run hopline measure first")
+    raise UnknownNameError("machine", name, [preset.name for preset in listed()])
+
+
+def save(machine: Machine, file: File, replace: bool = False) -> File | None:
+    """Write ``machine`` to ``file``. With ``replace`` what was there is kept under a dated name, which is returned.
+
+    Raises OutputError where the file exists and ``replace`` is not set, or where it cannot be written.
+    """
+    kept = None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            if not replace:
+                raise OutputError(f"{file} exists: give another name, or move it away first")
+            kept = file.with_suffix(f".{datetime.now():%Y%m%d-%H%M%S-%f}.bak")
+            file.rename(kept)
+        file.write_text(files.dumps(machine), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{file} cannot be written: {error.strerror}") from None
+    return kept

@@ -1,0 +1,268 @@
+"""Cost a transfer: from what the user gave to Estimates for every way of moving the message.
+
+What belongs here: the question (Transfer), how it becomes a Route, and the answer (Cost) with the premises checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from hopline.curve import Curve
+from hopline.errors import InputError
+from hopline.machine.parts import Fitted
+from hopline.machine.topology import Machine, Path
+from hopline.model import chunks, limits, p2p, pipeline
+from hopline.model.chunks import Best, ClosedForm
+from hopline.model.forwarding import Forward
+from hopline.model.p2p import Cut, Lever, Route, RouteHop
+from hopline.quantity import show
+from hopline.records.estimate import Estimate, Premise
+
+SENDS = frozenset({"latency", "multi_lat", "send_recv", "sendrecv", "osu_latency", "osu_multi_lat"})
+"""Benchmarks whose fitted curve is the cost of one send; others price an operation of many ranks as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Requests in flight: their number, payload (bytes) and turnaround (s)."""
+
+    in_flight: float
+    payload: float
+    turnaround: float
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One question: ``size`` bytes over ``route``, cut as ``cut`` says.
+
+    ``receive``: bytes that come back at the same time (None: one way). ``window``: requests in flight (None: no limit).
+    """
+
+    size: float
+    route: Route
+    cut: Cut = field(default_factory=Cut)
+    way: str = "store-and-forward"
+    receive: float | None = None
+    window: Window | None = None
+    half_duplex: bool = False
+    memory: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The answer. ``ways`` holds every way of moving; ``chosen`` is the one that this path uses."""
+
+    size: float
+    ways: dict[str, Estimate]
+    chosen: str
+    best: Best
+    closed_form: ClosedForm
+    half_size: float
+    peak: limits.EffectiveBandwidth
+    levers: list[Lever]
+    exchange: float | None = None
+    exchange_binds: str = ""
+    concurrency: limits.Concurrency | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The Estimate of the way that this path uses."""
+        return self.ways[self.chosen]
+
+
+def cost(question: Transfer) -> Cost:
+    """Answer ``question``. Raises InputError for sizes that are not whole bytes."""
+    size, route = question.size, question.route
+    if not float(size).is_integer():
+        raise InputError(f"size is {size!r} bytes: expected a whole number")
+    ways = {name: way(size, route, question.cut) for name, way in p2p.WAYS.items()}
+    betas = [hop.at(size)[1] for hop in route.hops]
+    exchange, binds = _exchange(question)
+    return Cost(
+        size=size,
+        ways=ways,
+        chosen=question.way,
+        best=p2p.best(size, route),
+        closed_form=chunks.closed_form(size, [hop.curve for hop in route.hops]),
+        half_size=_half_size(question),
+        peak=limits.effective_bandwidth([b for b in betas if b != float("inf")] or [1e300]),
+        levers=p2p.levers(size, route, question.cut, question.way),
+        exchange=exchange,
+        exchange_binds=binds,
+        concurrency=_concurrency(question, min(betas)),
+    )
+
+
+def _half_size(question: Transfer) -> float:
+    """n_1/2: the size at which start-up and moving bytes take equally long, for a message that is not cut (Hockney)."""
+    hops = question.route.alone
+    lines = [hop.at(question.size) for hop in hops]
+    slopes = [1 / bandwidth for _, bandwidth in lines]
+    together = sum(slopes) if question.way in ("store-and-forward", "pipelined") else max(slopes)
+    return sum(latency for latency, _ in lines) / together if together else float("inf")
+
+
+def _exchange(question: Transfer) -> tuple[float | None, str]:
+    """Seconds to send and receive at once over the first hop, and what binds."""
+    if question.receive is None:
+        return None, ""
+    if len(question.route.hops) > 1:
+        raise InputError("an exchange is priced over one hop: expected a path of two nodes with --receive")
+    hop = question.route.hops[0]
+    latency, bandwidth = hop.at(max(question.size, question.receive))
+    if question.half_duplex:
+        return limits.duplex_half(question.size, question.receive, bandwidth, latency), "the half-duplex link"
+    time = limits.duplex_full(question.size, question.receive, bandwidth, bandwidth, latency, question.memory)
+    alone = latency + max(question.size, question.receive) / bandwidth
+    return time, "memory, which both directions share" if time > alone * (1 + 1e-12) else "the larger direction"
+
+
+def _concurrency(question: Transfer, cap: float) -> limits.Concurrency | None:
+    window = question.window
+    if window is None:
+        return None
+    return limits.concurrency(window.in_flight, window.payload, window.turnaround, cap, question.size)
+
+
+# --- routes -------------------------------------------------------------------------------------------------------
+
+
+def plain_route(
+    lines: Sequence[tuple[float, float]],
+    switch_latency: float | None = None,
+    header: float = 0.0,
+    flit: float | None = None,
+    route_time: float | None = None,
+) -> Route:
+    """A route from (latency, bandwidth) pairs. ``switch_latency``: the nodes between are switches of that latency."""
+    if not lines:
+        raise InputError("the path has no hops: expected at least one")
+    between = [lines[0][0]] + [a if switch_latency is None else switch_latency for a, _ in lines[1:]]
+    hops = tuple(
+        RouteHop(f"hop {i + 1}", Curve.line(a, b), _start_name(i, switch_latency), f"bandwidth of hop {i + 1}")
+        for i, (a, (_, b)) in enumerate(zip(between, lines, strict=True))
+    )
+    times = [0.0 if i == 0 else a for i, a in enumerate(between)] if route_time is None else [route_time] * len(hops)
+    routes = tuple(replace(h, curve=Curve.line(t, h.curve.pieces[0].bandwidth)) for h, t in zip(hops, times, strict=True))
+    forward = Forward(header=header, flit=flit, source=between[0])
+    return Route(hops, hops, routes, forward, _plain_premises(len(hops), switch_latency, route_time, flit))
+
+
+def _start_name(index: int, switch_latency: float | None) -> str:
+    relayed = index > 0 and switch_latency is not None
+    return f"switch latency before hop {index + 1}" if relayed else f"start-up of hop {index + 1}"
+
+
+def _plain_premises(
+    hops: int, switch_latency: float | None, route_time: float | None, flit: float | None
+) -> tuple[Premise, ...]:
+    premises = [Premise("the links carry nothing else", "unknown"), Premise("no packet overhead", "unknown")]
+    if hops > 1 and switch_latency is None:
+        text = "every node on the way pays the start-up again (end nodes, not switches)"
+        premises.append(Premise(text, "unknown", "a switch pays only its own latency: give --switch-latency", True))
+    if hops > 1 and route_time is None:
+        premises.append(Premise("wormhole: the hop latency stands in for the route time", "unknown", "give --route-time"))
+    if hops > 1 and flit is None:
+        premises.append(Premise("wormhole: infinitely small flits", "unknown", "give --flit"))
+    return tuple(premises)
+
+
+def machine_route(
+    machine: Machine, names: Sequence[str], size: float, ranks: int = 2, nics: int = 1, reduce: bool = False
+) -> tuple[Route, Path]:
+    """The route through ``names`` of ``machine``, for messages of ``size`` bytes and a group of ``ranks``."""
+    path = machine.path(names)
+    if nics < 1 or nics > _nics(path):
+        raise InputError(f"{nics} NICs asked for: the end nodes of {','.join(path.names)} have {_nics(path)}")
+    routes = path.routes()
+    first = path.legs[0].link
+    forward = Forward(first.header, first.flit, path.legs[0].cost(ranks).piece_at(size).latency)
+    return (
+        Route(
+            hops=_named(path, path.hops(ranks, nics, True, reduce), True, reduce),
+            alone=_named(path, path.hops(ranks, nics, False, reduce), False, reduce),
+            routes=_named(path, routes, True, reduce),
+            forward=forward,
+            premises=_machine_premises(path, size, ranks),
+        ),
+        path,
+    )
+
+
+def _nics(path: Path) -> int:
+    return min(node.nics for node in (path.legs[0].origin, path.legs[-1].target))
+
+
+def _named(path: Path, curves: Sequence[Curve], overlap: bool, reduce: bool) -> tuple[RouteHop, ...]:
+    hops = []
+    for i, (leg, curve) in enumerate(zip(path.legs, curves, strict=True)):
+        capped = curve.pieces[-1].bandwidth >= path.memory_cap(i, overlap, reduce) * (1 - 1e-12)
+        limit = f"memory bandwidth at {leg.name}" if capped else f"bandwidth of {leg.name} ({leg.link.name})"
+        switch = leg.origin.kind == "switch"
+        startup = f"switch latency of {leg.origin.name}" if switch else f"start-up of {leg.name} ({leg.link.name})"
+        hops.append(RouteHop(leg.name, curve, startup, limit))
+    return tuple(hops)
+
+
+def _machine_premises(path: Path, size: float, ranks: int) -> tuple[Premise, ...]:
+    found = [Premise("the links carry nothing else", "unknown"), Premise("no packet overhead beyond the file's", "unknown")]
+    for leg in path.legs:
+        link = leg.link
+        if not leg.latency_known():
+            effect = "each microsecond of it adds one to every transfer"
+            found.append(Premise(f"the latency of {leg.origin.name} is not in the machine file, 0 is used", "unknown", effect))
+        if not link.startup.sync.covers(ranks):
+            reach = f"{link.startup.sync.table[0][0]} to {link.startup.sync.table[-1][0]}"
+            text = f"synchronisation of {link.name} for {ranks} ranks: its table covers {reach}, the nearest entry is used"
+            found.append(Premise(text, "broken"))
+        found += _fitted_premises(link.name, link.fitted, size) if link.fitted else []
+    return tuple(dict.fromkeys(found))
+
+
+def _fitted_premises(name: str, fitted: Fitted, size: float) -> list[Premise]:
+    found = []
+    if not fitted.smallest <= size <= fitted.largest:
+        measured = f"{show(fitted.smallest, 'size')} to {show(fitted.largest, 'size')}"
+        found.append(Premise(f"extrapolation: {show(size, 'size')} lies outside of the measured {measured}", "broken"))
+    if name not in SENDS:
+        text = f"the link was fitted from {name} as a whole ({fitted.origin}): it prices that, not one send"
+        found.append(Premise(text, "broken"))
+    return found
+
+
+# --- many at once -------------------------------------------------------------------------------------------------
+
+
+def times(question: Transfer) -> dict[str, float]:
+    """Seconds of every way of moving, without the reasons: for sweeps."""
+    return {name: way(question.size, question.route, question.cut).value for name, way in p2p.WAYS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Times in seconds of every way over one varied axis (sizes in bytes, or numbers of chunks), for a picture."""
+
+    axis: str
+    values: list[float]
+    times: dict[str, list[float]]
+
+
+def over_size(question: Transfer, sizes: Sequence[float]) -> Sweep:
+    """Every way at every size; the pipelined one with its best k unless the question fixes the cut."""
+    rows = [times(replace(question, size=size)) for size in sizes]
+    return Sweep("size", list(sizes), {name: [row[name] for row in rows] for name in p2p.WAYS})
+
+
+def over_chunks(question: Transfer) -> Sweep:
+    """The pipelined time against k, from 1 to well beyond the best k."""
+    best = p2p.best(question.size, question.route).k
+    last = max(1, min(max(64, 8 * best), int(question.size)))
+    counts = sorted({min(last, max(1, round(last ** (i / 120)))) for i in range(121)} | {best})
+    time = pipeline.balanced(question.size, [hop.curve for hop in question.route.hops], [float(k) for k in counts])
+    return Sweep("chunks", [float(k) for k in counts], {"pipelined": [float(t) for t in time]})
+
+
+def best_chunks(question: Transfer) -> int:
+    """The exact best number of chunks for a question."""
+    return p2p.best(question.size, question.route).k

@@ -1,0 +1,1 @@
+"""The hardware at rest: what it can do when nothing runs."""

@@ -1,0 +1,171 @@
+"""The parts a machine is made of: start-up, link, memory, node.
+
+What belongs here: what is true of one piece of hardware when nothing runs, in SI. How they join is ``topology``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from hopline.curve import Curve
+from hopline.errors import MachineError, UnknownNameError
+from hopline.quantity import NON_NEGATIVE, POSITIVE
+
+Duplex = Literal["full", "half"]
+Forwarding = Literal["store-and-forward", "cut-through", "wormhole"]
+Kind = Literal["device", "switch"]
+Touch = Literal["send", "receive", "relay", "reduce"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """Synchronisation time against the number of ranks that take part: (ranks, seconds) in growing order.
+
+    Between two entries it is linear in log2(ranks) (a dissemination barrier takes log2 n rounds); outside of the table
+    the nearest entry holds.
+    """
+
+    table: tuple[tuple[int, float], ...] = ((2, 0.0),)
+
+    def __post_init__(self) -> None:
+        ranks = [n for n, _ in self.table]
+        if not ranks or ranks != sorted(set(ranks)) or ranks[0] < 1:
+            raise MachineError(f"sync table has ranks {ranks}: expected growing numbers of at least 1")
+        for n, time in self.table:
+            NON_NEGATIVE.check(f"sync time of {n} ranks", time)
+
+    def time(self, ranks: int) -> float:
+        """Seconds to synchronise ``ranks`` ranks."""
+        below = [entry for entry in self.table if entry[0] <= ranks]
+        above = [entry for entry in self.table if entry[0] > ranks]
+        if not below or not above:
+            return (below or above)[-1 if below else 0][1]
+        (n0, t0), (n1, t1) = below[-1], above[0]
+        return t0 + (t1 - t0) * math.log2(ranks / n0) / math.log2(n1 / n0)
+
+    def covers(self, ranks: int) -> bool:
+        """Whether the table reaches to ``ranks``, so that time() need not hold its last entry."""
+        return len(self.table) == 1 or self.table[0][0] <= ranks <= self.table[-1][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """What an end node pays before the first byte leaves, in seconds: the parts of α.
+
+    ``unsplit`` is a start-up that was only measured as a whole.
+    """
+
+    software: float = 0.0
+    dma: float = 0.0
+    sync: Sync = field(default_factory=Sync)
+    unsplit: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("software", "dma", "unsplit"):
+            NON_NEGATIVE.check(f"start-up {name}", getattr(self, name))
+
+    def total(self, ranks: int = 2) -> float:
+        """α for a transfer that synchronises ``ranks`` ranks."""
+        return self.unsplit + self.software + self.dma + self.sync.time(ranks)
+
+    def parts(self, ranks: int = 2) -> dict[str, float]:
+        """The parts that are not zero, by name."""
+        named = {"software": self.software, "DMA": self.dma, "synchronisation": self.sync.time(ranks)}
+        return {k: v for k, v in ({"start-up": self.unsplit} | named).items() if v > 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a link's curve was learnt from: the log, the measured range in bytes, its relative error on held-out points."""
+
+    origin: str
+    smallest: float
+    largest: float
+    mean_error: float
+    worst_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link of one NIC. ``bandwidth`` is one way; ``curve`` replaces start-up and bandwidth where it was fitted.
+
+    ``header`` (bytes) is what cut-through waits for, ``flit`` (bytes) and ``route_time`` (s per hop) are the wormhole's;
+    None: not known.
+    """
+
+    name: str
+    bandwidth: float
+    startup: Startup = field(default_factory=Startup)
+    duplex: Duplex = "full"
+    forwarding: Forwarding = "store-and-forward"
+    header: float = 0.0
+    flit: float | None = None
+    route_time: float | None = None
+    curve: Curve | None = None
+    fitted: Fitted | None = None
+
+    def __post_init__(self) -> None:
+        POSITIVE.check(f"bandwidth of link {self.name}", self.bandwidth)
+        NON_NEGATIVE.check(f"header of link {self.name}", self.header)
+        if self.flit is not None:
+            POSITIVE.check(f"flit of link {self.name}", self.flit)
+        if self.route_time is not None:
+            NON_NEGATIVE.check(f"route time of link {self.name}", self.route_time)
+        _one_of("duplex", self.duplex, get_args(Duplex))
+        _one_of("forwarding", self.forwarding, get_args(Forwarding))
+
+    def cost(self, ranks: int = 2) -> Curve:
+        """α-β curve of a send by an end node over this link, with a synchronisation of ``ranks``."""
+        if self.curve is None:
+            return Curve.line(self.startup.total(ranks), self.bandwidth)
+        return self.curve.delayed(self.startup.sync.time(ranks))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Device memory: bandwidth in byte/s and how often each byte of a transfer touches it."""
+
+    bandwidth: float
+    touches: Mapping[str, float] = field(default_factory=lambda: dict(TOUCHES))
+
+    def __post_init__(self) -> None:
+        POSITIVE.check("memory bandwidth", self.bandwidth)
+        for name, times in self.touches.items():
+            _one_of("memory touch", name, TOUCHES)
+            POSITIVE.check(f"memory touches of {name}", times)
+
+    def share(self, *uses: Touch) -> float:
+        """Byte/s that each of ``uses`` gets when they go on at once."""
+        return self.bandwidth / sum(self.touches.get(use, TOUCHES[use]) for use in uses)
+
+
+TOUCHES: dict[Touch, float] = {"send": 1.0, "receive": 1.0, "relay": 2.0, "reduce": 3.0}
+"""Times a byte crosses the memory: read; write; written then read; local read, incoming read, write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A device (end node: pays software, has memory and NICs) or a switch (pays only ``latency``; None: not known)."""
+
+    name: str
+    kind: Kind = "device"
+    latency: float | None = None
+    nics: int = 1
+    memory: Memory | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("kind of node", self.kind, get_args(Kind))
+        if self.latency is not None:
+            NON_NEGATIVE.check(f"latency of {self.name}", self.latency)
+        if self.nics < 1:
+            raise MachineError(f"node {self.name} has {self.nics} NICs: expected at least 1")
+        if self.kind == "switch" and self.memory is not None:
+            raise MachineError(f"switch {self.name} has a memory: only devices have one")
+
+
+def _one_of(what: str, value: str, known: Mapping[str, object] | tuple[str, ...] | Mapping[Touch, float]) -> None:
+    if value not in known:
+        raise UnknownNameError(what, value, known)

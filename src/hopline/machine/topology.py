@@ -1,0 +1,171 @@
+"""How parts join: the machine, and the paths through it.
+
+What belongs here: nodes, connections, and the hops between two nodes with what each costs. The time of a transfer over
+them is ``model``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hopline.curve import Curve
+from hopline.errors import MachineError, UnknownNameError
+from hopline.machine.parts import Forwarding, Link, Node, Touch
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One hop: from a node to the next over a link."""
+
+    origin: Node
+    target: Node
+    link: Link
+
+    @property
+    def name(self) -> str:
+        """How people speak of it: ``A>B``."""
+        return f"{self.origin.name}>{self.target.name}"
+
+    def latency_known(self) -> bool:
+        """False where a switch's latency is not in the machine file and was taken as 0."""
+        return self.origin.kind == "device" or self.origin.latency is not None
+
+    def cost(self, ranks: int) -> Curve:
+        """α-β of the hop: an end node pays its start-up, a switch only its own latency, so software is not paid again."""
+        if self.origin.kind == "device":
+            return self.link.cost(ranks)
+        latency = self.origin.latency or 0.0
+        return Curve.line(latency, self.link.bandwidth)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Hops one after the other, from one end node to another."""
+
+    legs: tuple[Leg, ...]
+
+    def __post_init__(self) -> None:
+        if not self.legs:
+            raise MachineError("the path has no hops: expected at least two nodes, like --path A,B")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Node names along the path."""
+        return (self.legs[0].origin.name, *(leg.target.name for leg in self.legs))
+
+    @property
+    def forwarding(self) -> Forwarding:
+        """How the nodes between forward; where links differ, the slowest of their ways."""
+        order: Sequence[Forwarding] = ("store-and-forward", "cut-through", "wormhole")
+        ways = {leg.link.forwarding for leg in self.legs}
+        if any(leg.origin.kind == "device" for leg in self.legs[1:]):
+            ways.add("store-and-forward")
+        return min(ways, key=order.index)
+
+    def hops(self, ranks: int = 2, nics: int = 1, overlap: bool = True, reduce: bool = False) -> list[Curve]:
+        """The cost curve of each hop, its bandwidth times ``nics`` and capped by the memories at its ends.
+
+        ``overlap``: hops work at once, so that a relaying device reads and writes together. ``reduce``: the last device
+        adds what arrives to what it has.
+        """
+        curves = []
+        for i, leg in enumerate(self.legs):
+            curve = leg.cost(ranks)
+            if nics > 1:
+                curve = Curve(tuple(type(p)(p.low, p.latency, p.bandwidth * nics) for p in curve.pieces))
+            curves.append(curve.capped(self.memory_cap(i, overlap, reduce)))
+        return curves
+
+    def memory_cap(self, hop: int, overlap: bool = True, reduce: bool = False) -> float:
+        """Byte/s that the memories at both ends of a hop allow; infinite where there is none."""
+        leg = self.legs[hop]
+        first, last = hop == 0, hop == len(self.legs) - 1
+        sends: Touch = "send" if first or not overlap else "relay"
+        arrives: Touch = "reduce" if last and reduce else "receive" if last or not overlap else "relay"
+        ends = ((leg.origin, sends), (leg.target, arrives))
+        return min((node.memory.share(use) for node, use in ends if node.memory), default=float("inf"))
+
+    def routes(self) -> list[Curve]:
+        """Wormhole hops: route time where it is known, else the latency that the hop has beside the sender's start-up."""
+        curves = []
+        for i, leg in enumerate(self.legs):
+            beside = 0.0 if i == 0 else leg.cost(2).pieces[0].latency
+            latency = beside if leg.link.route_time is None else leg.link.route_time
+            curves.append(Curve.line(latency, min(leg.link.bandwidth, self.memory_cap(i))))
+        return curves
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Two nodes joined by a link, usable both ways."""
+
+    ends: tuple[str, str]
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Nodes and links by name. ``sources`` says for each number (by its key in the file) where it is from."""
+
+    name: str
+    title: str
+    links: Mapping[str, Link]
+    nodes: Mapping[str, Node]
+    connections: tuple[Connection, ...]
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for connection in self.connections:
+            if connection.link not in self.links:
+                raise UnknownNameError("link", connection.link, self.links)
+            for end in connection.ends:
+                if end not in self.nodes:
+                    raise UnknownNameError("node", end, self.nodes)
+
+    def neighbours(self, node: str) -> dict[str, str]:
+        """Node -> link name, for the nodes that ``node`` is connected to."""
+        found = {}
+        for (a, b), link in ((c.ends, c.link) for c in self.connections):
+            if node in (a, b):
+                found[b if node == a else a] = link
+        return found
+
+    def path(self, names: Sequence[str]) -> Path:
+        """The path through ``names``; between two that are not neighbours, the fewest hops.
+
+        Raises UnknownNameError for unknown nodes and MachineError for fewer than two or where no way leads on.
+        """
+        for name in names:
+            if name not in self.nodes:
+                raise UnknownNameError(f"node of {self.name}", name, self.nodes)
+        if len(names) < 2:
+            raise MachineError(f"the path {','.join(names)!r} has no hops: expected at least two nodes, like A,B")
+        legs: list[Leg] = []
+        for a, b in zip(names, names[1:], strict=False):
+            stops = self._way(a, b)
+            legs += [self._leg(x, y) for x, y in zip(stops, stops[1:], strict=False)]
+        return Path(tuple(legs))
+
+    def _leg(self, a: str, b: str) -> Leg:
+        return Leg(self.nodes[a], self.nodes[b], self.links[self.neighbours(a)[b]])
+
+    def _way(self, a: str, b: str) -> list[str]:
+        """Breadth first from ``a`` to ``b``; the order of the file decides between equals."""
+        if a == b:
+            raise MachineError(f"the path goes from {a} to itself: expected two different nodes")
+        came: dict[str, str] = {a: a}
+        queue = deque([a])
+        while queue and b not in came:
+            here = queue.popleft()
+            for there in self.neighbours(here):
+                if there not in came:
+                    came[there] = here
+                    queue.append(there)
+        if b not in came:
+            raise MachineError(f"no way leads from {a} to {b}: {a} is connected to {', '.join(self.neighbours(a))}")
+        stops = [b]
+        while stops[-1] != a:
+            stops.append(came[stops[-1]])
+        return stops[::-1]

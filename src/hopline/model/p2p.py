@@ -1,0 +1,222 @@
+"""The cost of one transfer as Estimates: how long, where the time goes, which limit binds, what would change it.
+
+What belongs here: putting the numbers of ``forwarding``, ``pipeline`` and ``chunks`` into terms with names. The question is a
+Route: hops with the names of what limits each. Every way of moving the message is one row of WAYS.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from hopline.curve import Curve, Piece
+from hopline.model import chunks, forwarding, pipeline
+from hopline.model.chunks import Best
+from hopline.model.forwarding import Forward
+from hopline.records.estimate import Estimate, Premise, Term
+
+
+@dataclass(frozen=True, slots=True)
+class RouteHop:
+    """One hop: its cost curve, and what its start-up and its bandwidth are called in the answer."""
+
+    name: str
+    curve: Curve
+    startup: str
+    limit: str
+
+    def at(self, size: float) -> tuple[float, float]:
+        """(latency in s, bandwidth in byte/s) for messages of ``size`` bytes."""
+        piece = self.curve.piece_at(size)
+        return piece.latency, piece.bandwidth
+
+    def changed(self, startup: float = 1.0, bandwidth: float = 1.0) -> RouteHop:
+        """The hop with start-up and bandwidth multiplied."""
+        pieces = tuple(Piece(p.low, p.latency * startup, p.bandwidth * bandwidth) for p in self.curve.pieces)
+        return replace(self, curve=Curve(pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What the ways of moving a message need to know.
+
+    ``hops`` price a node that works on several chunks at once; ``alone`` the same where it handles the message as a whole
+    (a relay's memory is then not shared between reading and writing); ``routes`` are the wormhole's hops.
+    """
+
+    hops: tuple[RouteHop, ...]
+    alone: tuple[RouteHop, ...]
+    routes: tuple[RouteHop, ...]
+    forward: Forward = field(default_factory=Forward)
+    premises: tuple[Premise, ...] = ()
+
+    def changed(self, index: int, startup: float = 1.0, bandwidth: float = 1.0) -> Route:
+        """The route with one hop's start-up or bandwidth multiplied, for every way of moving."""
+
+        def edit(hops: tuple[RouteHop, ...]) -> tuple[RouteHop, ...]:
+            return (*hops[:index], hops[index].changed(startup, bandwidth), *hops[index + 1 :])
+
+        source = self.forward.source * (startup if index == 0 else 1.0)
+        return replace(
+            self,
+            hops=edit(self.hops),
+            alone=edit(self.alone),
+            routes=edit(self.routes),
+            forward=replace(self.forward, source=source),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How the message is cut: ``k`` chunks of whole bytes, or chunks of ``chunk`` bytes; neither: the best k."""
+
+    k: int | None = None
+    chunk: float | None = None
+
+    def number(self, size: float, route: Route) -> int:
+        """Chunks that this cut makes of ``size`` bytes."""
+        if self.chunk is not None:
+            return max(1, math.ceil(size / self.chunk))
+        if self.k is not None:
+            return max(1, min(self.k, int(size)))
+        return best(size, route).k
+
+
+def _curves(hops: Sequence[RouteHop]) -> list[Curve]:
+    return [hop.curve for hop in hops]
+
+
+def best(size: float, route: Route) -> Best:
+    """The exact best number of chunks of whole bytes, 1 to the number of bytes."""
+    return chunks.best(size, _curves(route.hops))
+
+
+# --- the ways -----------------------------------------------------------------------------------------------------
+
+
+def store_and_forward(size: float, route: Route, cut: Cut) -> Estimate:
+    """The whole message at each node before it goes on."""
+    del cut
+    terms = [term for hop in route.alone for term in _hop_terms(hop, size)]
+    return _summed("store-and-forward", terms, route.premises)
+
+
+def cut_through(size: float, route: Route, cut: Cut) -> Estimate:
+    """Nodes send on once the header is in."""
+    del cut
+    time = float(forwarding.cut_through(size, _curves(route.hops), route.forward))
+    slowest = min(route.hops, key=lambda hop: hop.at(size)[1])
+    terms = [Term(hop.startup, hop.at(size)[0], _START) for hop in route.hops]
+    terms.append(_bytes_term(slowest, size))
+    return _summed("cut-through", _with_rest(terms, time, "header on the way"), route.premises)
+
+
+def wormhole(size: float, route: Route, cut: Cut) -> Estimate:
+    """Flits follow one another through the switches."""
+    del cut
+    time = float(forwarding.wormhole(size, _curves(route.routes), route.forward))
+    slowest = min(route.routes, key=lambda hop: hop.at(size)[1])
+    terms = [Term(route.hops[0].startup, route.forward.source, _START)]
+    terms += [Term(f"route time {hop.name}", hop.at(size)[0], "fewer hops") for hop in route.routes]
+    terms.append(_bytes_term(slowest, size))
+    return _summed("wormhole", _with_rest(terms, time, "flits filling the path"), route.premises)
+
+
+def pipelined(size: float, route: Route, cut: Cut) -> Estimate:
+    """Chunks follow one another, each stored and forwarded."""
+    k = cut.number(size, route)
+    curves = _curves(route.hops)
+    if cut.chunk is None:
+        time, largest = float(pipeline.balanced(size, curves, k)), math.ceil(size / k)
+    else:
+        time, largest = float(pipeline.fixed(size, curves, cut.chunk)), min(cut.chunk, size)
+    slowest = max(route.hops, key=lambda hop: hop.at(largest)[0] + largest / hop.at(largest)[1])
+    latency, bandwidth = slowest.at(largest)
+    terms = [
+        Term(f"{slowest.startup}, {k} times" if k > 1 else slowest.startup, k * latency, _FEWER if k > 1 else _START),
+        Term(slowest.limit, size / bandwidth, _FASTER),
+    ]
+    terms += [Term(f"first chunk on {hop.name}", sum(_cost(hop, largest)), _MORE) for hop in route.hops if hop is not slowest]
+    name = f"pipelined, k = {k}"
+    return _summed(name, _with_rest(terms, time, "uneven chunks"), route.premises)
+
+
+WAYS: dict[str, Callable[[float, Route, Cut], Estimate]] = {
+    "store-and-forward": store_and_forward,
+    "pipelined": pipelined,
+    "cut-through": cut_through,
+    "wormhole": wormhole,
+}
+"""Way of moving a message -> (size, route, cut) -> Estimate."""
+
+_START = "cheaper start-up, or fewer and larger messages"
+_FASTER = "more bandwidth on this hop, or fewer bytes"
+_FEWER = "fewer, larger chunks"
+_MORE = "smaller chunks"
+
+
+def _cost(hop: RouteHop, size: float) -> tuple[float, float]:
+    latency, bandwidth = hop.at(size)
+    return latency, size / bandwidth
+
+
+def _hop_terms(hop: RouteHop, size: float) -> tuple[Term, Term]:
+    latency, moving = _cost(hop, size)
+    return Term(hop.startup, latency, _START), Term(hop.limit, moving, _FASTER)
+
+
+def _bytes_term(hop: RouteHop, size: float) -> Term:
+    return Term(hop.limit, size / hop.at(size)[1], _FASTER)
+
+
+def _with_rest(terms: list[Term], time: float, name: str) -> list[Term]:
+    """The terms, and what they leave of ``time`` under ``name`` (negative where uneven chunks end earlier)."""
+    rest = time - math.fsum(term.value for term in terms)
+    return terms if abs(rest) <= 1e-12 * time else [*terms, Term(name, rest)]
+
+
+def _summed(name: str, terms: list[Term], premises: tuple[Premise, ...]) -> Estimate:
+    ordered = sorted(terms, key=lambda term: -term.value)
+    first, following = ordered[0], ordered[1] if len(ordered) > 1 else None
+    near = following is not None and following.value > 0
+    return Estimate(
+        name=name,
+        value=math.fsum(term.value for term in terms),
+        dimension="time",
+        terms=tuple(term for term in terms if term.value != 0) or (first,),
+        combine="sum",
+        binds=first.name,
+        next_limit=following.name if near and following else "",
+        distance=first.value / following.value if near and following else None,
+        premises=premises,
+    )
+
+
+# --- what to change -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """A change, the time in seconds it leads to, and the share of the time that it saves."""
+
+    change: str
+    time: float
+    saves: float
+
+
+def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
+    """Each start-up halved, each bandwidth doubled, and the other ways of moving; best first, none that saves nothing."""
+    now = WAYS[way](size, route, cut).value
+    found = []
+    for i, hop in enumerate(route.hops):
+        limit = WAYS[way](size, route.changed(i, bandwidth=2.0), cut).value
+        start = WAYS[way](size, route.changed(i, startup=0.5), cut).value
+        found += [(f"twice the {hop.limit}", limit), (f"half the {hop.startup}", start)]
+    found += [(_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way]
+    saving = [Lever(change, time, 1 - time / now) for change, time in found if now > 0 and time < now * (1 - 1e-9)]
+    return sorted(saving, key=lambda lever: lever.time)
+
+
+def _instead(size: float, route: Route, way: str) -> str:
+    return f"pipelined in {best(size, route).k} chunks" if way == "pipelined" else f"{way} instead"

@@ -1,0 +1,1 @@
+"""Make text and pictures of what the other rooms found."""

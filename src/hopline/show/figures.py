@@ -1,0 +1,161 @@
+"""Pictures as Vega-Lite specifications: plain JSON, one truth for PNG, SVG and a self-contained HTML page.
+
+What belongs here: from values to a specification. Turning one into a file is ``images``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Spec = dict[str, Any]
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+MOST_POINTS = 5000
+_COLOURS = ["#2f6db5", "#d9822b", "#3a8f5c", "#8a5fb0", "#b5473c"]
+_SIZE_LABEL = (
+    "datum.value == 0 ? '0' : datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '~g') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : datum.value + ' B'"
+)
+_TIME_LABEL = (
+    "datum.value >= 1 ? format(datum.value, '~g') + ' s' : datum.value >= 1e-3 ? format(datum.value * 1e3, '~g') + ' ms' : "
+    "datum.value >= 1e-6 ? format(datum.value * 1e6, '~g') + ' µs' : format(datum.value * 1e9, '~g') + ' ns'"
+)
+
+
+def times(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], axis: str, title: str) -> Spec:
+    """Lines of time (s) against ``axis``: ``size`` in bytes or ``chunks``; series: name -> (x, seconds)."""
+    rows = [{"x": x, "time": t, "series": name} for name, xy in series.items() for x, t in zip(*xy, strict=True)]
+    encoding = {
+        "x": _size_axis(rows) if axis == "size" else _log("x", "number of chunks k"),
+        "y": _time_axis(),
+        "color": _series(list(series)),
+    }
+    return _page(title, {"layer": [{"mark": {"type": "line", "strokeWidth": 2}, "encoding": encoding}]}, rows)
+
+
+def marked(spec: Spec, x: float, time: float, label: str) -> Spec:
+    """``spec`` with one labelled point."""
+    data = {"values": [{"x": x, "time": time, "label": label}]}
+    encoding: Spec = {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "time", "type": "quantitative"}}
+    point: Spec = {"data": data, "mark": {"type": "point", "size": 90, "filled": True, "color": "#222"}, "encoding": encoding}
+    text: Spec = {
+        "data": data,
+        "mark": {"type": "text", "dy": -14, "align": "center", "fontWeight": "bold"},
+        "encoding": {**encoding, "text": {"field": "label"}},
+    }
+    return {**spec, "layer": [*spec["layer"], point, text]}
+
+
+def fit(
+    points: Sequence[tuple[float, float, str]],
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    residuals: Sequence[tuple[float, float, str]],
+    title: str,
+) -> Spec:
+    """Measured points and fitted curves above, relative residuals below, over one size axis.
+
+    points: (size in bytes, seconds, role); curves: name -> (sizes, seconds); residuals: (size, predicted/measured - 1, role).
+    """
+    dots = [{"x": x, "time": t, "role": role} for x, t, role in points]
+    lines = [{"x": x, "time": t, "series": name} for name, xy in curves.items() for x, t in zip(*xy, strict=True)]
+    rest = [{"x": x, "residual": r, "role": role} for x, r, role in residuals]
+    x = _size_axis(dots)
+    roles = sorted({d["role"] for d in dots})
+    shape = {
+        "field": "role",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": roles, "range": ["circle", "diamond", "square"][: len(roles)]},
+    }
+    top: Spec = {
+        "width": 640,
+        "height": 330,
+        "layer": [
+            {
+                "data": {"values": _thinned(lines)},
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {"x": x, "y": _time_axis(), "color": _series(list(curves))},
+            },
+            {
+                "data": {"values": _thinned(dots)},
+                "mark": {"type": "point", "size": 55, "filled": True, "color": "#222", "opacity": 0.85},
+                "encoding": {"x": x, "y": _time_axis(), "shape": shape},
+            },
+        ],
+    }
+    bottom: Spec = {
+        "width": 640,
+        "height": 120,
+        "layer": [
+            {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "color": "#999"}, "encoding": {"y": {"datum": 0}}},
+            {
+                "data": {"values": _thinned(rest)},
+                "mark": {"type": "point", "size": 45, "filled": True, "color": "#222", "opacity": 0.85},
+                "encoding": {
+                    "x": x,
+                    "y": {
+                        "field": "residual",
+                        "type": "quantitative",
+                        "title": "model / measured − 1",
+                        "axis": {"format": "+.0%"},
+                    },
+                    "shape": {**shape, "legend": None},
+                },
+            },
+        ],
+    }
+    return {"$schema": SCHEMA, "title": _title(title, len(points)), "vconcat": [top, bottom], "config": _CONFIG}
+
+
+_CONFIG: Spec = {
+    "background": "white",
+    "axis": {"gridColor": "#e6e6e6", "labelFontSize": 11, "titleFontSize": 12},
+    "legend": {"labelFontSize": 12, "orient": "bottom", "titleFontSize": 12, "labelLimit": 420},
+    "view": {"stroke": "#cccccc"},
+}
+
+
+def _page(title: str, body: Spec, rows: list[Spec]) -> Spec:
+    head: Spec = {"$schema": SCHEMA, "title": _title(title, len(rows)), "width": 640, "height": 400}
+    return {**head, "data": {"values": _thinned(rows)}, **body, "config": _CONFIG}
+
+
+def _title(title: str, points: int) -> Spec:
+    thinned = f"thinned to {MOST_POINTS} of {points} points" if points > MOST_POINTS else ""
+    return {"text": title, "subtitle": thinned, "anchor": "start", "fontSize": 14}
+
+
+def _thinned(rows: list[Spec]) -> list[Spec]:
+    """Every n-th row, so that at most MOST_POINTS are drawn; the title says so."""
+    return rows[:: -(-len(rows) // MOST_POINTS)] if rows else rows
+
+
+def _log(name: str, title: str) -> Spec:
+    return {"field": name, "type": "quantitative", "title": title, "scale": {"type": "log"}}
+
+
+def _size_axis(rows: Sequence[Spec]) -> Spec:
+    """Sizes on a logarithmic axis of base 2; a size of 0, which has no place there, makes it symmetric-logarithmic."""
+    sizes = [float(row["x"]) for row in rows]
+    low, high = min(sizes, default=1.0), max(sizes, default=1.0)
+    ticks = [v for v in (4.0**i for i in range(25)) if max(low, 1.0) <= v <= high * 1.01][:: 1 if high < 1e9 else 2]
+    scale = {"type": "log", "base": 2, "nice": False} if low > 0 else {"type": "symlog", "constant": 1, "nice": False}
+    axis = {"labelExpr": _SIZE_LABEL, "values": ([0.0] if low == 0 else []) + ticks, "labelOverlap": True}
+    return {"field": "x", "type": "quantitative", "title": "message size", "scale": scale, "axis": axis}
+
+
+def _time_axis() -> Spec:
+    scale = {"type": "log", "nice": False, "zero": False}
+    return {**_log("time", "time"), "scale": scale, "axis": {"labelExpr": _TIME_LABEL, "tickCount": 8}}
+
+
+def _series(names: list[str]) -> Spec:
+    scale = {"domain": names, "range": [_COLOURS[i % len(_COLOURS)] for i in range(len(names))]}
+    return {"field": "series", "type": "nominal", "title": None, "scale": scale}
+
+
+def stacked(specs: Sequence[Spec]) -> Spec:
+    """Several pictures, one above the other."""
+    parts = [{k: v for k, v in spec.items() if k not in ("$schema", "config")} for spec in specs]
+    return {"$schema": SCHEMA, "vconcat": parts, "config": _CONFIG, "resolve": {"scale": {"color": "independent"}}}

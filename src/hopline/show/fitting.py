@@ -1,0 +1,119 @@
+"""Fits as text and as pictures.
+
+What belongs here: how fitted tables, their errors and their predictions read on a terminal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hopline.curve import Floats
+from hopline.quantity import show
+from hopline.records.fit import Fit, HeldOut
+from hopline.records.table import Log, Table
+from hopline.show import figures
+from hopline.show.document import Block, Grid, Heading, Line
+
+_MOST_NOTES = 6
+
+
+def log_lines(log: Log) -> list[Block]:
+    """What was read from one file, and what was left out."""
+    tables = "1 table" if len(log.tables) == 1 else f"{len(log.tables)} tables"
+    blocks: list[Block] = [Heading(f"{log.source}: {log.kind}, {tables}")]
+    blocks += [Line(f"  {d}", "bad") for d in log.dropped] + [Line(f"  note: {n}", "faint") for n in log.notes[:_MOST_NOTES]]
+    return blocks
+
+
+def table_lines(number: int, title: str, table: Table) -> list[Block]:
+    """One table's heading with its dropped rows and notes."""
+    kind = "time per message in a stream" if table.measure == "gap" else "time"
+    sizes = f"{len(table)} sizes" + (f", {show(table.size.min(), 'size')} to {show(table.size.max(), 'size')}" if len(table) else "")
+    blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes} (line {table.line})")]
+    blocks += [Line(f"  {d}", "bad") for d in table.dropped]
+    return blocks + [Line(f"  note: {note}", "faint") for note in table.notes[:_MOST_NOTES]]
+
+
+def fit_lines(line: Fit, pieces: Fit) -> list[Block]:
+    """The plain line and the pieces, each with its error on held-out points."""
+    a = line.curve.pieces[0]
+    first = "least gap" if line.measure == "gap" else "start-up α"
+    rows = [
+        ("one line", f"{show(a.latency, 'time')} + m / {show_bandwidth(a.bandwidth)}", *_errors(line.held_out)),
+        (_pieces(pieces), "", *_errors(pieces.held_out)),
+    ]
+    blocks: list[Block] = [Grid(("model", f"{first} + size / bandwidth β", "held-out mean", "worst"), rows, left=2)]
+    if len(pieces.curve.pieces) > 1:
+        ends = [*(p.low for p in pieces.curve.pieces[1:]), math.inf]
+        table = [
+            (f"{show(round(p.low), 'size', 3)} to {show(round(end), 'size', 3) if math.isfinite(end) else 'the end'}", show(p.latency, "time"), show_bandwidth(p.bandwidth))
+            for p, end in zip(pieces.curve.pieces, ends, strict=True)
+        ]
+        blocks.append(Grid(("piece", first, "bandwidth β"), table))
+    return blocks
+
+
+def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]) -> Grid:
+    """Many tables, one row each: (number, title, table, line, pieces, reason)."""
+    header = ("table", "benchmark", "sizes", "α", "β", "line: held-out", "worst", "pieces", "held-out", "worst")
+    out = []
+    for number, title, table, line, pieces, reason in rows:
+        name = f"{title} (gap)" if table.measure == "gap" else title
+        if line is None or pieces is None:
+            out.append((str(number), f"{name}: no fit, {reason}", str(len(table)), *[""] * 7))
+            continue
+        a = line.curve.pieces[0]
+        fitted = (show(a.latency, "time"), show_bandwidth(a.bandwidth), *_errors(line.held_out))
+        out.append((str(number), name, str(len(table)), *fitted, str(len(pieces.curve.pieces)), *_errors(pieces.held_out)))
+    return Grid(header, out, left=2)
+
+
+def predictions(fit: Fit, sizes: Sequence[float]) -> Grid:
+    """Predicted times; those outside of the measured range are marked."""
+    times = fit.curve.time(sizes)
+    marks = ["extrapolation" if outside else "" for outside in fit.extrapolates(sizes)]
+    rows = [
+        (show(m, "size"), show(float(t), "time"), show(m / float(t) if t else None, "bandwidth"), mark)
+        for m, t, mark in zip(sizes, times, marks, strict=True)
+    ]
+    return Grid(("size", "predicted", "effective", ""), rows, left=0)
+
+
+def show_bandwidth(value: float) -> str:
+    """A bandwidth; a time that does not grow with size has none."""
+    return show(value, "bandwidth") if math.isfinite(value) else "no growth"
+
+
+def _pieces(fit: Fit) -> str:
+    count = len(fit.curve.pieces)
+    return "one piece suffices" if count == 1 else f"{count} pieces"
+
+
+def _errors(error: HeldOut) -> tuple[str, str]:
+    return f"{100 * error.mean:.1f} %", f"{100 * error.worst:.0f} %"
+
+
+def picture(size: Floats, time: Floats, curves: dict[str, Fit], title: str, held_out: Floats | None = None) -> figures.Spec:
+    """Points, curves and the residuals of the last curve; ``held_out`` marks sizes that the fit had not seen."""
+    unseen = np.zeros(len(size), dtype=bool) if held_out is None else np.isin(size, held_out)
+    roles = ["held out" if u else "fitted" if held_out is not None else "measured" for u in unseen]
+    points = [(float(m), float(t), role) for m, t, role in zip(size, time, roles, strict=True)]
+    lines = {f"{name} (held-out error {100 * fit.held_out.mean:.1f} %)": _drawn(fit) for name, fit in curves.items()}
+    last = list(curves.values())[-1]
+    rest = last.curve.time(size) / time - 1
+    residuals = [(float(m), float(r), role) for m, r, role in zip(size, rest, roles, strict=True)]
+    return figures.fit(points, lines, residuals, title)
+
+
+def _drawn(fit: Fit) -> tuple[list[float], list[float]]:
+    low = max(fit.smallest, 1.0)
+    xs = np.unique(np.concatenate([np.geomspace(low, fit.largest, 160), [fit.smallest], *_edges(fit)]))
+    xs = xs[(xs >= fit.smallest) & (xs <= fit.largest)]
+    return xs.tolist(), fit.curve.time(xs).tolist()
+
+
+def _edges(fit: Fit) -> list[list[float]]:
+    return [[b * (1 - 1e-9), b] for b in fit.curve.breaks]

@@ -1,0 +1,1 @@
+"""Compare, fit, search and explain. Engines come in as arguments."""
