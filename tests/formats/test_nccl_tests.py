@@ -170,6 +170,14 @@ def test_all_reduce_cannot_have_busbw_below_algbw(tmp_path):
     assert "impossible" in table.notes[0]
 
 
+def test_a_factor_that_no_number_of_ranks_has(tmp_path):
+    lines = "./all_reduce_perf -b 8\n" + ranks(range(4)) + B_HEADER + row(algbw="100.00", busbw="250.00")
+    table = text(tmp_path, lines).tables[0]
+    assert table.ranks is None
+    assert table.facts["ranks_from_factor"] is None
+    assert "no whole number of ranks" in table.notes[0]
+
+
 def test_factor_uses_fast_rows_where_there_are_any(tmp_path):
     slow, fast = row(algbw="0.01", busbw="0.02"), row(algbw="50.00", busbw="75.00")
     assert text(tmp_path, B_HEADER + slow + fast).tables[0].facts["factor"] == pytest.approx(1.5)

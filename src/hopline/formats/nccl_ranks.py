@@ -60,7 +60,11 @@ def ratio(algbw: Floats, busbw: Floats, low: Floats, high: Floats, enough: float
         moved = algbw > 0
     if not moved.any():
         return None
-    ordered = np.sort(busbw[moved] / algbw[moved])
+    with np.errstate(all="ignore"):
+        ordered = busbw[moved] / algbw[moved]
+    ordered = np.sort(ordered[np.isfinite(ordered)])
+    if not len(ordered):
+        return None
     middle = len(ordered) // 2
     typical = float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)
     return Ratio(typical, float(low.max()) * (1 - _SLACK), float(high.min()) * (1 + _SLACK), not busbw.any())
@@ -81,6 +85,10 @@ def benchmark(words: tuple[bytes, ...], names: tuple[str, ...], seen: Ratio | No
     return "alltoall" if redop == b"" and seen.high < 1 else ""
 
 
+NO_NUMBER = (1.0, 0.0)
+"""An empty interval: no number of ranks has this factor."""
+
+
 def interval(name: str, redop: bytes, seen: Ratio | None) -> tuple[float, float] | None:
     """Fewest and most ranks that the factor allows (the most may be infinite); None when it says nothing."""
     if seen is None or not seen.consistent or seen.single:
@@ -90,9 +98,10 @@ def interval(name: str, redop: bytes, seen: Ratio | None) -> tuple[float, float]
         inverse = _once
     if inverse is None or seen.high <= 0:
         return None
-    fewest = max(1.0, math.ceil(inverse(max(seen.low, 0.0)) - _SLACK))
-    most = inverse(seen.high)
-    return fewest, math.floor(most) if math.isfinite(most) else most
+    fewest, most = inverse(max(seen.low, 0.0)), inverse(seen.high)
+    if math.isinf(fewest):
+        return NO_NUMBER
+    return max(1.0, math.ceil(fewest - _SLACK)), math.floor(most) if math.isfinite(most) else most
 
 
 def agreed(listed: int, highest: int | None, allowed: tuple[float, float] | None) -> tuple[int | None, tuple[str, ...]]:

@@ -46,14 +46,14 @@ _COLUMNS = {
 }  # fmt: skip
 """Title of a column without blanks -> its name here and what one of the printed unit is in SI."""
 
-_SETTING = re.compile(r"\[ *(pairs|window size): *(\d{1,9}) *\]")
+_SETTING = re.compile(r"\[ *(pairs|window size): *([1-9]\d{0,8}) *\]")
 _MEMORY = re.compile(r"Send Buffer on \w+ \((\w+)\) and Receive Buffer on \w+ \((\w+)\)")
 _HOSTS = re.compile(rb"[\w.-]+[ ,]+[\w.-]+")
 _ROW = re.compile(rb"\d++(?:\.\d++)?(?:[ \t]|$)")
 
 FAILED = "validation failed"
 TORN = "torn row: not as many numbers as columns"
-BAD_VALUE = "the time or bandwidth is not a finite number above 0"
+BAD_VALUE = "the time or bandwidth cannot be: not above 0, or beyond all reason"
 LATE = "row after an interruption of its table"
 
 
@@ -213,7 +213,7 @@ def _row(draft: _Draft, words: list[bytes], line: int) -> None:
 def _sound(row: dict[str, float]) -> bool:
     value = row.get("time", row.get("bandwidth", 0.0))
     size = row.get("size", 0.0)
-    return 0 < value < np.inf and 0 <= size < 2**63 and size == int(size) and ("time" in row or size > 0)
+    return 1e-12 < value < 1e18 and 0 <= size < 2**63 and size == int(size) and ("time" in row or size > 0)
 
 
 def _table(draft: _Draft) -> Table | None:
@@ -244,6 +244,8 @@ def _note_gap(draft: _Draft, messages: int) -> None:
         draft.notes.append("bandwidth is the sum of both directions: a gap is 2 x size / bandwidth, for each direction")
     elif messages > 1:
         draft.notes.append(f"bandwidth is the sum over {messages} pairs: a gap is for each pair")
+    elif draft.benchmark == "mbw_mr" and "pairs" not in draft.facts:
+        draft.notes.append("the number of pairs is not stated: a gap is for all pairs together")
 
 
 def _ranks(benchmark: str, pairs: Fact) -> int | None:

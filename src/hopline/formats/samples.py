@@ -196,20 +196,21 @@ def read(path: str) -> Log:
     found = scan(path)
     first: dict[tuple[str, str, str, int], int] = {}
     for line in found.lines:
-        first.setdefault(_table_of(line.sample), line.number)
+        first.setdefault(_identity(line.sample), line.number)
     tables: dict[tuple[str, str, str, int], list[Sample]] = defaultdict(list)
     for sample in found.merged():
-        tables[_table_of(sample)].append(sample)
+        tables[_identity(sample)].append(sample)
     in_order = sorted(tables, key=lambda key: first[key])
-    return Log(path, KIND, tuple(_table(tables[key], first[key]) for key in in_order), found.dropped)
+    return Log(path, KIND, tuple(table_of(tables[key], first[key]) for key in in_order), found.dropped)
 
 
-def _table_of(sample: Sample) -> tuple[str, str, str, int]:
+def _identity(sample: Sample) -> tuple[str, str, str, int]:
     return (sample.benchmark, sample.transport, sample.host, sample.ranks)
 
 
-def _table(samples: list[Sample], line: int) -> Table:
-    benchmark, transport, host, ranks = _table_of(samples[0])
+def table_of(samples: list[Sample], line: int = 0) -> Table:
+    """Samples of one benchmark, transport, host and number of ranks as a table, a row for each size."""
+    benchmark, transport, host, ranks = _identity(samples[0])
     rows = [(s.size, s.median, *s.quartiles, len(s.times)) for s in samples]
     return Table(
         tool="hopline",

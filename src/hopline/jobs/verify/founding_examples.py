@@ -1,6 +1,6 @@
 """The founding documents' own examples: the links, paths and sizes that several rows work on.
 
-What belongs here: what is shared by the ``founding_*`` rows. These numbers are the documents'; all others are worked out.
+What belongs here: what the ``founding_*`` rows share. These numbers are the documents'; all others are worked out.
 """
 
 from __future__ import annotations

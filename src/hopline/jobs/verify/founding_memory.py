@@ -98,7 +98,7 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
     Statement("1.27", "MLA makes it smaller", "5-8x", "APPROX", "against other models' GQA; baseline unstated", _mla),
     Statement(
-        "1.28", "the KV cache stays at MB level", "MB", "APPROX", "true of short contexts; it grows with s", _mla_context
+        "1.28", "the KV cache stays at MB level", "MB", "APPROX", "only short contexts; grows with s", _mla_context
     ),
 )  # fmt: skip
 """One row for each statement, in the document's order."""

@@ -1,0 +1,48 @@
+# make demo: the main job on this machine. make test: everything that proves hopline. Both need python3, pip, venv, make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet
+
+.PHONY: demo test lint bench validate docs clean
+
+demo: $(VENV)/.installed
+	$(BIN)/hopline demo
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest --durations=10
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/estimates.py
+	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/read_log.py
+
+validate: $(VENV)/.installed-dev
+	$(BIN)/python validation/pipeline_event_walk.py
+	$(BIN)/python validation/held_out.py
+	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_reference.py
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hopline needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + ": try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml
+	@echo "Installing hopline into $(VENV) ..."
+	$(PIP) -e '.[mpi]'
+	@touch $@
+
+$(VENV)/.installed-dev: $(BIN)/python pyproject.toml
+	@echo "Installing hopline and its tests' tools into $(VENV) ..."
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
