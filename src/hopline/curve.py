@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,7 @@ from hopline.errors import InputError
 from hopline.quantity import NON_NEGATIVE
 
 Floats = NDArray[np.float64]
-Line = tuple[ArrayLike, ArrayLike]
+Line = tuple[float | Floats, float | Floats]
 """(latency in s, bandwidth in byte/s) of one hop; arrays broadcast against the sizes."""
 
 
@@ -46,7 +47,7 @@ class Curve:
 
     def __post_init__(self) -> None:
         lows = [piece.low for piece in self.pieces]
-        if not lows or lows[0] != 0 or any(a >= b for a, b in zip(lows, lows[1:], strict=False)):
+        if not lows or lows[0] != 0 or any(a >= b for a, b in pairwise(lows)):
             raise InputError(f"the pieces of a curve begin at {lows}: expected 0 first, then growing sizes")
 
     @classmethod

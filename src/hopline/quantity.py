@@ -75,7 +75,9 @@ def convert(value: float, unit: str) -> float:
     for table in UNITS.values():
         if name in table:
             return float(exact(value) * table[name])
-    raise QuantityError(f"unknown unit {unit!r}: {_readings_of_unit(name, None) or 'expected one like MiB, us or Gb/s'}")
+    raise QuantityError(
+        f"unknown unit {unit!r}: {_readings_of_unit(name, None) or 'expected one like MiB, us or Gb/s'}"
+    )
 
 
 def size(text: str) -> float:

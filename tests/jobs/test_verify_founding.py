@@ -50,7 +50,7 @@ FIGURES = [
     ("1.18", "least T", 286.7089 * US),
     ("1.18", "worse by, %", 0.5081),
     ("1.18", "claimed T* too high by, %", 3.6613),
-    ("1.18", "the same for 1 MiB, %", 13.24),
+    ("1.18", "the same for 1 MiB, %", 13.2394),
     ("1.19", "2√((h-1)αβ/m) is 10 % at h = 4 for", 42.24e6),
     ("1.21", "64 MiB each way, memory left out", 1.048576 * MS),
     ("1.21", "with 68.2 GB/s of memory", 1.9680019 * MS),

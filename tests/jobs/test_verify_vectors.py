@@ -90,7 +90,7 @@ def test_a_glob_chooses_kinds():
 
 
 def test_a_glob_that_matches_nothing_lists_the_kinds():
-    with pytest.raises(UnknownNameError, match="known are .*p2p_direct.*units"):
+    with pytest.raises(UnknownNameError, match=r"known are .*p2p_direct.*units"):
         verify_file(VECTORS, "P2P_*")
 
 
@@ -280,7 +280,6 @@ def test_a_missing_output_differs_even_from_null():
 
 def test_zero_tolerance_takes_the_very_number_only():
     assert differences({"x": 0.1}, {"x": 0.1}, Tolerance(0, 0)) == ()
-    assert differences({"x": 0.1}, {"x": 0.1 + 1e-17}, Tolerance(0, 0)) == ()
     assert differences({"x": 0.3}, {"x": 0.1 + 0.2}, Tolerance(0, 0)) != ()
 
 

@@ -133,7 +133,11 @@ def test_more_chunks_than_bytes_are_bytes():
 @given(SIZES, PATHS, st.booleans())
 def test_one_chunk_is_store_and_forward(size, hops, occupies):
     whole = float(store_and_forward(size, hops))
-    for got in (equal(size, hops, 1, occupies), balanced(size, hops, 1, occupies), fixed(size, hops, size + 1, occupies)):
+    for got in (
+        equal(size, hops, 1, occupies),
+        balanced(size, hops, 1, occupies),
+        fixed(size, hops, size + 1, occupies),
+    ):
         assert float(got) == pytest.approx(whole, rel=1e-12)
 
 

@@ -55,9 +55,10 @@ def fixed_chunks(size: int, chunk: int) -> list[int]:
 
 
 def byte_walk(size: int, hops: Sequence[Hop], header: int, grain: int) -> Fraction:
-    """Cut-through, byte by byte in ``grain`` pieces each: no node sends before the header is in, nor what it has not got.
+    """Cut-through in ``grain`` pieces a byte: no node sends before the header is in, nor what it has not got.
 
-    The fluid that the formula speaks of is the limit of fine grains; with them it errs by at most a grain a hop.
+    Arrivals grow ever more slowly or ever faster along a message, never both, so that whole bytes lose nothing to the
+    fluid that the formula speaks of; finer grains show it.
     """
     steps = size * grain
     arrived = [Fraction(0)] * (steps + 1)

@@ -32,7 +32,13 @@ _SMALL, _LARGE = 1024.0, float(32 << 20)
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--folder", type=click.Path(path_type=File, file_okay=False), default=File("hopline-demo"), show_default=True, help="Where samples and pictures go.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=File, file_okay=False),
+    default=File("hopline-demo"),
+    show_default=True,
+    help="Where samples and pictures go.",
+)
 @quantity("--seconds", "time", "Time to measure for (default 25 s).")
 @json_option
 def demo(folder: File, seconds: float | None, as_json: bool) -> None:
@@ -47,16 +53,34 @@ def demo(folder: File, seconds: float | None, as_json: bool) -> None:
     samples_file = folder / measuring.new_file().name
     time = _SECONDS if seconds is None else seconds
     if not as_json:
-        click.echo(f"Sending real messages between two processes of this machine for about {show(time, 'time', 2)} ...", err=True)
+        click.echo(
+            f"Sending real messages between two processes of this machine for about {show(time, 'time', 2)} ...",
+            err=True,
+        )
     found = demonstration.conclude(_measured(time, samples_file))
     fit: TableFit = measuring.fitted(found.samples, samples_file)
     saved, _ = measuring.save_local(fit, "local")
-    drawing = fit_pages.picture(found.all_size, found.all_time, {"one line": found.line, "pieces": found.pieces}, "Send/Recv on this machine: fitted on some sizes, predicted on the others", held_out=np.array(demonstration.HELD_OUT_SIZES, dtype=float))
+    drawing = fit_pages.picture(
+        found.all_size,
+        found.all_time,
+        {"one line": found.line, "pieces": found.pieces},
+        "Send/Recv on this machine: fitted on some sizes, predicted on the others",
+        held_out=np.array(demonstration.HELD_OUT_SIZES, dtype=float),
+    )
     pictures = [folder / "prediction.png", folder / "prediction.html"]
     for file in pictures:
         images.save(drawing, file)
     if as_json:
-        print_json({"predicted": [{"size": s.size, "measured_s": s.median, "predicted_s": t} for s, t in found.predicted], "line": asdict(found.line), "pieces": asdict(found.pieces), "samples": str(samples_file), "machine": str(saved), "pictures": [str(p) for p in pictures]})
+        print_json(
+            {
+                "predicted": [{"size": s.size, "measured_s": s.median, "predicted_s": t} for s, t in found.predicted],
+                "line": asdict(found.line),
+                "pieces": asdict(found.pieces),
+                "samples": str(samples_file),
+                "machine": str(saved),
+                "pictures": [str(p) for p in pictures],
+            }
+        )
         return
     print_document(_page(found))
     print_document([Heading("Files"), *(Line(f"  {file}") for file in (samples_file, saved, *pictures))])
@@ -75,15 +99,24 @@ def _measured(seconds: float, file: File) -> list[Sample]:
 
 def _page(found: Demonstration) -> list[Block]:
     first = found.samples[0]
-    blocks: list[Block] = [Heading(f"Measured: {first.benchmark} of Send/Recv between {first.ranks} ranks on {first.host}")]
+    blocks: list[Block] = [
+        Heading(f"Measured: {first.benchmark} of Send/Recv between {first.ranks} ranks on {first.host}")
+    ]
     blocks += pages.samples([s for s in found.samples if s.size in demonstration.FITTED_SIZES][::3])
     blocks += [Heading("Fitted on those sizes"), *fit_pages.fit_lines(found.line, found.pieces)]
     rows = []
     for (sample, time), error in zip(found.predicted, found.errors, strict=True):
-        rows.append((show(sample.size, "size"), show(time, "time"), show(sample.median, "time"), f"{100 * error:+.1f} %"))
+        rows.append(
+            (show(sample.size, "size"), show(time, "time"), show(sample.median, "time"), f"{100 * error:+.1f} %")
+        )
     absolute = [abs(error) for error in found.errors]
-    blocks += [Heading("Predicted for sizes that the fit has not seen"), Grid(("size", "predicted", "measured", "error"), rows, left=0)]
-    blocks.append(Line(f"Mean error {100 * sum(absolute) / len(absolute):.1f} %, worst {100 * max(absolute):.1f} %.", "strong"))
+    blocks += [
+        Heading("Predicted for sizes that the fit has not seen"),
+        Grid(("size", "predicted", "measured", "error"), rows, left=0),
+    ]
+    blocks.append(
+        Line(f"Mean error {100 * sum(absolute) / len(absolute):.1f} %, worst {100 * max(absolute):.1f} %.", "strong")
+    )
     return blocks + _limits()
 
 
@@ -95,5 +128,9 @@ def _limits() -> list[Block]:
         answer = transfer.cost(transfer.Transfer(size, route, way=path.forwarding))
         part = max(answer.estimate.terms, key=lambda term: term.value)
         share = transfer_pages.share(part.value, answer.estimate.value)
-        blocks.append(Line(f"  {show(size, 'size'):>7}: {share} of {show(answer.estimate.value, 'time')} is the {answer.estimate.binds}"))
+        blocks.append(
+            Line(
+                f"  {show(size, 'size'):>7}: {share} of {show(answer.estimate.value, 'time')} is the {answer.estimate.binds}"
+            )
+        )
     return blocks

@@ -33,7 +33,9 @@ _FEW = 3
 @quantity("--table", "count", "Which table to save, draw or predict from, where there are several.", least=1)
 @quantity("--predict", "size", "Print predicted times for these sizes.", many=True)
 @click.option("--save", type=click.Path(path_type=File), help="Write a machine file that the other commands take.")
-@click.option("--plot", type=click.Path(path_type=File), help="Picture of points, model and residuals (.html, .svg, .png).")
+@click.option(
+    "--plot", type=click.Path(path_type=File), help="Picture of points, model and residuals (.html, .svg, .png)."
+)
 @json_option
 def fit(
     files: tuple[str, ...],
@@ -55,13 +57,20 @@ def fit(
         images.check_ending(plot)
     logs, fits = fitting.fit_files(files, in_place, int(pieces or fitting.MOST_PIECES))
     number = None if table is None else int(table)
-    chosen = fitting.choose(fits, number) if save or plot or predict or table or not any(f.pieces for f in fits) else None
+    chosen = (
+        fitting.choose(fits, number) if save or plot or predict or table or not any(f.pieces for f in fits) else None
+    )
     if save is not None and chosen is not None:
         fitting.save(chosen, save)
     if plot is not None and chosen is not None:
         images.save(_picture(chosen), plot)
     if as_json:
-        print_json({"files": [_log_data(log) for log in logs], "tables": [_data(f, predict if f is chosen else None) for f in fits]})
+        print_json(
+            {
+                "files": [_log_data(log) for log in logs],
+                "tables": [_data(f, predict if f is chosen else None) for f in fits],
+            }
+        )
         return
     print_document(_document(logs, fits, chosen, predict, number))
     for name, file in (("Machine", save), ("Picture", plot)):
@@ -90,7 +99,10 @@ def _document(
 
 
 def _picture(chosen: TableFit) -> dict[str, Any]:
-    curves = {"one line": chosen.line, f"{len(chosen.pieces.curve.pieces) if chosen.pieces else 0} pieces": chosen.pieces}
+    curves = {
+        "one line": chosen.line,
+        f"{len(chosen.pieces.curve.pieces) if chosen.pieces else 0} pieces": chosen.pieces,
+    }
     if chosen.pieces is not None and len(chosen.pieces.curve.pieces) == 1:
         curves = {"one line": chosen.line}
     fitted = {name: f for name, f in curves.items() if f is not None}
@@ -98,7 +110,12 @@ def _picture(chosen: TableFit) -> dict[str, Any]:
 
 
 def _log_data(log: Log) -> dict[str, Any]:
-    return {"source": log.source, "kind": log.kind, "dropped": [asdict(d) for d in log.dropped], "notes": list(log.notes)}
+    return {
+        "source": log.source,
+        "kind": log.kind,
+        "dropped": [asdict(d) for d in log.dropped],
+        "notes": list(log.notes),
+    }
 
 
 def _data(f: TableFit, predict: list[float] | None) -> dict[str, Any]:
@@ -122,6 +139,7 @@ def _data(f: TableFit, predict: list[float] | None) -> dict[str, Any]:
     if predict and f.pieces is not None:
         times, outside = f.pieces.curve.time(predict), f.pieces.extrapolates(predict)
         data["predictions"] = [
-            {"size": m, "time_s": float(t), "extrapolation": bool(o)} for m, t, o in zip(predict, times, outside, strict=True)
+            {"size": m, "time_s": float(t), "extrapolation": bool(o)}
+            for m, t, o in zip(predict, times, outside, strict=True)
         ]
     return data

@@ -76,7 +76,9 @@ def run(arguments: Sequence[str] | None = None) -> None:
 def code_of(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; bad input is one line on standard error and code 2, never a traceback."""
     try:
-        code = main.main(args=list(arguments) if arguments is not None else None, prog_name="hopline", standalone_mode=False)
+        code = main.main(
+            args=list(arguments) if arguments is not None else None, prog_name="hopline", standalone_mode=False
+        )
         sys.stdout.flush()
     except click.ClickException as error:
         where = f" (see {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""

@@ -44,7 +44,9 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
     Ctrl-C keeps what was measured.
     """
     if not _NAME.fullmatch(name):
-        raise click.UsageError(f"--save: {name!r} is not a name: expected letters, digits, - and _", click.get_current_context())
+        raise click.UsageError(
+            f"--save: {name!r} is not a name: expected letters, digits, - and _", click.get_current_context()
+        )
     whole = tuple(int(size) for size in sizes or DEFAULT_SIZES)
     plan = Plan(sizes=tuple(dict.fromkeys(whole)), seconds=30.0 if seconds is None else seconds)
     file = out or measuring.new_file()
@@ -59,7 +61,9 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
     else:
         _print(measured, fit, file, name, saved, kept)
     if measured.interrupted:
-        click.echo(f"hopline: interrupted after {len(measured.samples)} of {len(plan.sizes)} sizes, which are kept", err=True)
+        click.echo(
+            f"hopline: interrupted after {len(measured.samples)} of {len(plan.sizes)} sizes, which are kept", err=True
+        )
         raise click.exceptions.Exit(_INTERRUPTED)
 
 

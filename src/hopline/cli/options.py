@@ -17,7 +17,7 @@ from hopline.errors import HoplineError
 from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
 
 
-class Quantity(click.ParamType):
+class Quantity(click.ParamType):  # type: ignore[type-arg]
     """A quantity of one dimension, or with ``many`` a list or range of them; the value is SI floats."""
 
     def __init__(self, dimension: Dimension, many: bool = False, least: float = 0.0) -> None:

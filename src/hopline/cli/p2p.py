@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path as File
 from typing import Any
 
 import click
 
-from hopline.cli.options import json_option, print_json, quantity
+from hopline.cli.options import json_option, quantity
+from hopline.cli.p2p_page import Asked, draw, print_many, print_one
 from hopline.errors import InputError
 from hopline.jobs import machines, transfer
-from hopline.jobs.transfer import Cost, Transfer, Window
+from hopline.jobs.transfer import Transfer, Window
 from hopline.model.p2p import WAYS, Cut
 from hopline.quantity import bandwidth as parse_bandwidth
 from hopline.quantity import show
 from hopline.quantity import time as parse_time
-from hopline.show import figures, images
-from hopline.show import transfer as pages
-from hopline.show.document import Block, Grid, Heading, Line, print_document
+from hopline.show import images
 
 EXAMPLES = """\b
 Examples:
@@ -57,7 +56,9 @@ _MOST_QUESTIONS = 10_000
 @quantity("--in-flight", "count", "Requests in flight at once.")
 @quantity("--payload", "size", "Bytes of one request.", least=1)
 @quantity("--turnaround", "time", "Time from a request to its completion (default: the start-up).")
-@click.option("--plot", type=click.Path(path_type=File), help="Picture of time against size and against k (.html, .svg, .png).")
+@click.option(
+    "--plot", type=click.Path(path_type=File), help="Picture of time against size and against k (.html, .svg, .png)."
+)
 @json_option
 def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
     """Cost of one transfer: how long, where the time goes, which limit binds, what to change.
@@ -70,26 +71,17 @@ def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
         images.check_ending(plot)
     asked = list(_questions(given))
     if plot is not None:
-        _draw(asked, plot)
+        draw(asked, plot)
     if len(asked) == 1:
         answer = transfer.cost(asked[0].question)
-        _print(asked[0], answer, as_json)
+        print_one(asked[0], answer, as_json)
     else:
-        _print_many(asked, as_json)
+        print_many(asked, as_json)
     if plot is not None and not as_json:
         click.echo(f"\nPicture: {plot}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question and what it is called in a sweep."""
-
-    question: Transfer
-    varied: dict[str, str]
-    path: str
-
-
-def _questions(given: dict[str, Any]) -> Iterator[_Asked]:
+def _questions(given: dict[str, Any]) -> Iterator[Asked]:
     if not given["size"]:
         raise click.UsageError("--size is missing: how many bytes are moved? Like --size 64MiB", _context())
     if given["chunks"] and given["chunk"]:
@@ -100,12 +92,19 @@ def _questions(given: dict[str, Any]) -> Iterator[_Asked]:
         total *= len(values)
     if total > _MOST_QUESTIONS:
         raise InputError(f"the lists make {total} combinations: expected at most {_MOST_QUESTIONS}")
-    dimension = {"size": "size", "latency": "time", "bandwidth": "bandwidth", "hops": "count", "chunks": "count", "chunk": "size"}
+    dimension = {
+        "size": "size",
+        "latency": "time",
+        "bandwidth": "bandwidth",
+        "hops": "count",
+        "chunks": "count",
+        "chunk": "size",
+    }
     for combination in product(*axes.values()):
         chosen = dict(zip(axes, combination, strict=True))
         varied = {n: show(v, dimension[n]) for n, v in chosen.items() if len(axes[n]) > 1}  # type: ignore[arg-type]
-        question, path = _question({**given, **{n: None for n in axes}, **chosen})
-        yield _Asked(question, varied, path)
+        question, path = _question({**given, **dict.fromkeys(axes), **chosen})
+        yield Asked(question, varied, path)
 
 
 def _context() -> click.Context:
@@ -125,7 +124,9 @@ def _question(one: dict[str, Any]) -> tuple[Transfer, str]:
 def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
     for name in ("latency", "bandwidth", "hops", "unequal", "switch_latency", "header", "flit", "route_time", "memory"):
         if one[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} does not go with --machine: the file says it", _context())
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} does not go with --machine: the file says it", _context()
+            )
     machine = machines.find(one["machine"])
     if not one["path"]:
         some = ", ".join(list(machine.nodes)[:8])
@@ -159,7 +160,9 @@ def _lines(one: dict[str, Any]) -> list[tuple[float, float]]:
         return [_line(text) for text in one["unequal"]]
     missing = [f"--{name}" for name in ("latency", "bandwidth") if one[name] is None]
     if missing:
-        raise click.UsageError(f"{' and '.join(missing)} missing: give both, or --hop, or --machine and --path", _context())
+        raise click.UsageError(
+            f"{' and '.join(missing)} missing: give both, or --hop, or --machine and --path", _context()
+        )
     return [(one["latency"], one["bandwidth"])] * int(one["hops"] or 1)
 
 
@@ -176,107 +179,3 @@ def _window(one: dict[str, Any], latency: float) -> Window | None:
     if one["in_flight"] is None or one["payload"] is None:
         raise click.UsageError("--in-flight and --payload go together", _context())
     return Window(one["in_flight"], one["payload"], latency if one["turnaround"] is None else one["turnaround"])
-
-
-# --- printing -----------------------------------------------------------------------------------------------------
-
-
-def _print(asked: _Asked, answer: Cost, as_json: bool) -> None:
-    if as_json:
-        print_json(as_data(answer))
-        return
-    blocks: list[Block] = [Heading(f"{show(answer.size, 'size')} over {asked.path}")]
-    single = len(asked.question.route.hops) == 1
-    estimates = {n: e for n, e in answer.ways.items() if not single or n == answer.chosen or (n == "pipelined" and asked.question.cut.number(answer.size, asked.question.route) > 1)}
-    blocks.append(pages.ways(estimates, answer.chosen, answer.size))
-    if single:
-        blocks.append(Line("One hop: store-and-forward, cut-through and wormhole are the same.", "faint"))
-    blocks += pages.reasons(answer.estimate)
-    blocks += _figures(answer, single)
-    blocks += pages.levers([(lever.change, lever.time, lever.saves) for lever in answer.levers])
-    blocks += pages.premises(answer.estimate.shown_premises())
-    print_document(blocks)
-
-
-def _figures(answer: Cost, single: bool) -> list[Block]:
-    rows = [("half of the peak from", show(answer.half_size, "size", 3)), ("long messages tend to", _peak(answer))]
-    if not single:
-        closed = answer.closed_form
-        kept = "" if closed.holds else ", but the bottleneck changes with k, so it does not hold"
-        rows.append(("best number of chunks", f"k = {answer.best.k}, {show(answer.best.time, 'time')} (exact)"))
-        rows.append(("closed form beside it", f"k* = √(Σ m/β of the other hops / α) = {closed.k:.4g}{kept}"))
-        rows.append(("", "(for h equal hops √((h-1)m/αβ); the form with h in place of h-1 is off by one hop)"))
-    if answer.exchange is not None:
-        rows.append(("both directions at once", f"{show(answer.exchange, 'time')}, bound by {answer.exchange_binds}"))
-    if answer.concurrency is not None:
-        c = answer.concurrency
-        rows.append(("requests in flight give", f"{show(c.throughput, 'bandwidth')}, {pages.share(c.fraction, 1)} of the line, {show(c.time, 'time')}"))
-        rows.append(("line rate needs", f"{c.needed} in flight, {show(c.needed_rate, 'count')} requests/s"))
-    return [Heading("Figures"), Grid(("", ""), rows, left=2)]
-
-
-def _peak(answer: Cost) -> str:
-    kinds = {"store-and-forward": answer.peak.store_and_forward}
-    return show(kinds.get(answer.chosen, answer.peak.cut_through), "bandwidth")
-
-
-def as_data(answer: Cost) -> dict[str, Any]:
-    """The answer as JSON-ready data, SI units."""
-    data = asdict(answer)
-    data["time_s"] = answer.estimate.value
-    data["binds"] = answer.estimate.binds
-    return data
-
-
-def _print_many(asked: list[_Asked], as_json: bool) -> None:
-    rows = [(item, transfer.times(item.question), item.question) for item in asked]
-    if as_json:
-        print_json([{"size": q.size, **item.varied, "time_s": times, "way": q.way} for item, times, q in rows])
-        return
-    names = list(asked[0].varied)
-    single = all(len(q.route.hops) == 1 for _, _, q in rows)
-    shown = ["store-and-forward"] if single else list(WAYS)
-    header = (*names, *("time" if single else n for n in shown), "effective", "best k")
-    table = [
-        (
-            *item.varied.values(),
-            *(show(times[n], "time") for n in shown),
-            show(q.size / times[q.way] if times[q.way] else None, "bandwidth"),
-            str(transfer.best_chunks(q)),
-        )
-        for item, times, q in rows
-    ]
-    blocks: list[Block] = [Heading(f"Cost over {asked[0].path}"), pages.sweep(header, table)]
-    if not single:
-        blocks.append(Line(f"effective: of the {asked[0].question.way} way; pipelined: with its best k unless given", "faint"))
-    found = dict.fromkeys(p for item in asked for e in [p2p_premises(item.question)] for p in e)
-    print_document([*blocks, *pages.premises(list(found)[:6])])
-
-
-def p2p_premises(question: Transfer) -> tuple[Any, ...]:
-    """Premises of a question that are worth showing."""
-    return WAYS[question.way](question.size, question.route, question.cut).shown_premises()
-
-
-# --- drawing ------------------------------------------------------------------------------------------------------
-
-
-def _draw(asked: list[_Asked], file: File) -> None:
-    question = asked[0].question
-    sizes = sorted({item.question.size for item in asked if item.question.size > 0})
-    if len(sizes) < 2:
-        middle = max(question.size, 1.0)
-        sizes = sorted({float(round(middle * 2.0**e)) for e in range(-14, 5) if middle * 2.0**e >= 1})
-    swept = transfer.over_size(question, sizes)
-    single = len(question.route.hops) == 1
-    series = {n: (swept.values, t) for n, t in swept.times.items() if not single or n == "store-and-forward"}
-    if single:
-        series = {"α + m/β": next(iter(series.values()))}
-    by_size = figures.times(series, "size", f"Time against size, {asked[0].path}")
-    if single:
-        images.save(by_size, file)
-        return
-    cut = transfer.over_chunks(question)
-    best = transfer.cost(replace(question, cut=Cut())).best
-    by_k = figures.times({"pipelined": (cut.values, cut.times["pipelined"])}, "chunks", f"Time against k, {show(question.size, 'size')}")
-    images.save(figures.stacked([by_size, figures.marked(by_k, float(best.k), best.time, f"best k = {best.k}")]), file)

@@ -54,5 +54,7 @@ def _page(machine: Machine, name: str) -> list[Block]:
     blocks += pages.links(machine) + pages.nodes(machine)
     ends = pages.example_path(machine)
     if ends:
-        blocks.append(Line(f"\nTry: hopline p2p --size {show(2.0**20, 'size').replace(' ', '')} --machine {name} --path {ends}"))
+        blocks.append(
+            Line(f"\nTry: hopline p2p --size {show(2.0**20, 'size').replace(' ', '')} --machine {name} --path {ends}")
+        )
     return blocks

@@ -18,7 +18,8 @@ from hopline.machine.parts import Fitted, Link, Node, Startup
 from hopline.machine.topology import Connection, Machine
 from hopline.records.fit import Fit
 from hopline.records.table import Floats, Log, Table
-from hopline.study.calibrate import MOST_PIECES, calibrate
+from hopline.study.calibrate import MOST_PIECES as MOST_PIECES
+from hopline.study.calibrate import calibrate
 
 ENDS = ("rank0", "rank1")
 """Nodes of a machine made from one fit."""
@@ -50,7 +51,9 @@ def read(file: str) -> Log:
     return log
 
 
-def fit_files(files: Sequence[str], in_place: bool = False, most_pieces: int = MOST_PIECES) -> tuple[list[Log], list[TableFit]]:
+def fit_files(
+    files: Sequence[str], in_place: bool = False, most_pieces: int = MOST_PIECES
+) -> tuple[list[Log], list[TableFit]]:
     """Fit every table of ``files``. Raises FormatError for files without a usable table."""
     logs = [read(file) for file in files]
     tables = [(log.source, table) for log in logs for table in log.tables]
@@ -101,10 +104,14 @@ def machine_of(chosen: TableFit, name: str) -> Machine:
     if fit is None:
         raise FitError(f"table {chosen.number} has no fit: {chosen.reason}")
     if table.measure == "gap":
-        raise FitError(f"{chosen.title} is a bandwidth table: it holds the gap between messages, not a latency; fit a latency table")
+        raise FitError(
+            f"{chosen.title} is a bandwidth table: it holds the gap between messages, not a latency; fit a latency table"
+        )
     finite = [p.bandwidth for p in fit.curve.pieces if math.isfinite(p.bandwidth)]
     if not finite:
-        raise FitError(f"{chosen.title}: time does not grow with size in the measured range, so there is no bandwidth to save")
+        raise FitError(
+            f"{chosen.title}: time does not grow with size in the measured range, so there is no bandwidth to save"
+        )
     origin = f"{table.tool} {chosen.title}, {File(chosen.source).name} line {table.line}"
     evidence = Fitted(origin, fit.smallest, fit.largest, fit.held_out.mean, fit.held_out.worst)
     key = table.benchmark or "link"

@@ -36,7 +36,8 @@ class Window:
 class Transfer:
     """One question: ``size`` bytes over ``route``, cut as ``cut`` says.
 
-    ``receive``: bytes that come back at the same time (None: one way). ``window``: requests in flight (None: no limit).
+    ``receive``: bytes that come back at the same time (None: one way). ``window``: requests in flight (None: no limit);
+    ``memory``: byte/s that both directions share at the sender (None: no limit).
     """
 
     size: float
@@ -73,6 +74,8 @@ class Cost:
 
 def cost(question: Transfer) -> Cost:
     """Answer ``question``. Raises InputError for sizes that are not whole bytes."""
+    line_rate = min(hop.at(question.size)[1] for hop in question.route.hops)
+    question = limited(question)
     size, route = question.size, question.route
     if not float(size).is_integer():
         raise InputError(f"size is {size!r} bytes: expected a whole number")
@@ -90,8 +93,26 @@ def cost(question: Transfer) -> Cost:
         levers=p2p.levers(size, route, question.cut, question.way),
         exchange=exchange,
         exchange_binds=binds,
-        concurrency=_concurrency(question, min(betas)),
+        concurrency=_concurrency(question, line_rate),
     )
+
+
+def limited(question: Transfer) -> Transfer:
+    """The question with the sender's first hop no faster than its memory and its requests in flight allow."""
+    route = question.route
+    if question.memory is not None and len(route.hops) == 1:
+        route = route.capped(question.memory, "memory bandwidth of the sender")
+    window = question.window
+    if window is not None:
+        rate = limits.concurrency(window.in_flight, window.payload, window.turnaround, _FASTEST).throughput
+        if rate <= 0:
+            raise InputError(f"{window.in_flight:g} requests in flight move nothing: expected at least 1")
+        each = f"{show(window.payload, 'size')} per {show(window.turnaround, 'time')}"
+        route = route.capped(rate, f"requests in flight ({window.in_flight:g} x {each})")
+    return replace(question, route=route)
+
+
+_FASTEST = 1e300
 
 
 def _half_size(question: Transfer) -> float:
@@ -144,7 +165,9 @@ def plain_route(
         for i, (a, (_, b)) in enumerate(zip(between, lines, strict=True))
     )
     times = [0.0 if i == 0 else a for i, a in enumerate(between)] if route_time is None else [route_time] * len(hops)
-    routes = tuple(replace(h, curve=Curve.line(t, h.curve.pieces[0].bandwidth)) for h, t in zip(hops, times, strict=True))
+    routes = tuple(
+        replace(h, curve=Curve.line(t, h.curve.pieces[0].bandwidth)) for h, t in zip(hops, times, strict=True)
+    )
     forward = Forward(header=header, flit=flit, source=between[0])
     return Route(hops, hops, routes, forward, _plain_premises(len(hops), switch_latency, route_time, flit))
 
@@ -159,10 +182,12 @@ def _plain_premises(
 ) -> tuple[Premise, ...]:
     premises = [Premise("the links carry nothing else", "unknown"), Premise("no packet overhead", "unknown")]
     if hops > 1 and switch_latency is None:
-        text = "every node on the way pays the start-up again (end nodes, not switches)"
+        text = "that every node between pays the start-up again, as an end node does"
         premises.append(Premise(text, "unknown", "a switch pays only its own latency: give --switch-latency", True))
     if hops > 1 and route_time is None:
-        premises.append(Premise("wormhole: the hop latency stands in for the route time", "unknown", "give --route-time"))
+        premises.append(
+            Premise("wormhole: the hop latency stands in for the route time", "unknown", "give --route-time")
+        )
     if hops > 1 and flit is None:
         premises.append(Premise("wormhole: infinitely small flits", "unknown", "give --flit"))
     return tuple(premises)
@@ -206,15 +231,22 @@ def _named(path: Path, curves: Sequence[Curve], overlap: bool, reduce: bool) -> 
 
 
 def _machine_premises(path: Path, size: float, ranks: int) -> tuple[Premise, ...]:
-    found = [Premise("the links carry nothing else", "unknown"), Premise("no packet overhead beyond the file's", "unknown")]
+    found = [
+        Premise("the links carry nothing else", "unknown"),
+        Premise("no packet overhead beyond the file's", "unknown"),
+    ]
     for leg in path.legs:
         link = leg.link
         if not leg.latency_known():
             effect = "each microsecond of it adds one to every transfer"
-            found.append(Premise(f"the latency of {leg.origin.name} is not in the machine file, 0 is used", "unknown", effect))
+            found.append(
+                Premise(f"the latency of {leg.origin.name} is not in the machine file, 0 is used", "unknown", effect)
+            )
         if not link.startup.sync.covers(ranks):
             reach = f"{link.startup.sync.table[0][0]} to {link.startup.sync.table[-1][0]}"
-            text = f"synchronisation of {link.name} for {ranks} ranks: its table covers {reach}, the nearest entry is used"
+            text = (
+                f"synchronisation of {link.name} for {ranks} ranks: its table covers {reach}, the nearest entry is used"
+            )
             found.append(Premise(text, "broken"))
         found += _fitted_premises(link.name, link.fitted, size) if link.fitted else []
     return tuple(dict.fromkeys(found))
@@ -236,6 +268,7 @@ def _fitted_premises(name: str, fitted: Fitted, size: float) -> list[Premise]:
 
 def times(question: Transfer) -> dict[str, float]:
     """Seconds of every way of moving, without the reasons: for sweeps."""
+    question = limited(question)
     return {name: way(question.size, question.route, question.cut).value for name, way in p2p.WAYS.items()}
 
 

@@ -29,7 +29,7 @@ class _Struct(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defa
     pass
 
 
-class _Sourced(_Struct):
+class _Sourced(_Struct, frozen=True):
     value: str
     source: str
 
@@ -37,25 +37,25 @@ class _Sourced(_Struct):
 _Number = str | _Sourced
 
 
-class _SyncEntry(_Struct):
+class _SyncEntry(_Struct, frozen=True):
     ranks: int
     time: _Number
 
 
-class _Startup(_Struct):
+class _Startup(_Struct, frozen=True):
     software: _Number = "0 s"
     dma: _Number = "0 s"
     sync: _Number | list[_SyncEntry] = "0 s"
     whole: _Number = "0 s"
 
 
-class _Piece(_Struct):
+class _Piece(_Struct, frozen=True):
     from_size: str
     latency: str
     bandwidth: str = ""
 
 
-class _Fitted(_Struct):
+class _Fitted(_Struct, frozen=True):
     origin: str
     smallest: str
     largest: str
@@ -63,7 +63,7 @@ class _Fitted(_Struct):
     worst_error: float
 
 
-class _Link(_Struct):
+class _Link(_Struct, frozen=True):
     bandwidth: _Number
     startup: _Startup = _Startup()
     duplex: Duplex = "full"
@@ -75,12 +75,12 @@ class _Link(_Struct):
     fitted: _Fitted | None = None
 
 
-class _Memory(_Struct):
+class _Memory(_Struct, frozen=True):
     bandwidth: _Number
     touches: dict[str, float] = {}
 
 
-class _Node(_Struct):
+class _Node(_Struct, frozen=True):
     kind: Kind = "device"
     count: int | None = None
     latency: _Number | None = None
@@ -88,12 +88,12 @@ class _Node(_Struct):
     memory: _Memory | None = None
 
 
-class _Connection(_Struct):
+class _Connection(_Struct, frozen=True):
     ends: tuple[str, str]
     link: str
 
 
-class _File(_Struct):
+class _File(_Struct, frozen=True):
     hopline: str
     version: int
     name: str
@@ -130,12 +130,16 @@ def loads(text: str, name: str) -> Machine:
     try:
         raw = msgspec.toml.decode(text, type=_File)
         if (raw.hopline, raw.version) != (FORMAT, VERSION):
-            raise MachineError(f'expected hopline = "{FORMAT}" and version = {VERSION}, got {raw.hopline!r}, {raw.version}')
+            raise MachineError(
+                f'expected hopline = "{FORMAT}" and version = {VERSION}, got {raw.hopline!r}, {raw.version}'
+            )
         return _Reader().machine(raw)
     except msgspec.DecodeError as error:
         raise MachineError(f"{name}: {error}") from None
     except HoplineError as error:
-        raise type(error)(f"{name}: {error}") if type(error) is MachineError else MachineError(f"{name}: {error}") from None
+        raise (
+            type(error)(f"{name}: {error}") if type(error) is MachineError else MachineError(f"{name}: {error}")
+        ) from None
 
 
 class _Reader:
@@ -177,7 +181,9 @@ class _Reader:
     def _startup(self, key: str, raw: _Startup) -> Startup:
         entries = raw.sync if isinstance(raw.sync, list) else [_SyncEntry(ranks=2, time=raw.sync)]
         table = tuple((e.ranks, self._number(f"{key}.sync.{e.ranks}", e.time, "time")) for e in entries)
-        parts = {part: self._number(f"{key}.{part}", getattr(raw, part), "time") for part in ("software", "dma", "whole")}
+        parts = {
+            part: self._number(f"{key}.{part}", getattr(raw, part), "time") for part in ("software", "dma", "whole")
+        }
         return Startup(parts["software"], parts["dma"], Sync(table), unsplit=parts["whole"])
 
     def _curve(self, key: str, raw: list[_Piece]) -> Curve | None:
@@ -205,7 +211,8 @@ class _Reader:
         memory = None
         if raw.memory is not None:
             bandwidth = self._number(f"{key}.memory.bandwidth", raw.memory.bandwidth, "bandwidth")
-            memory = Memory(bandwidth, {**TOUCHES, **raw.memory.touches})
+            touches: dict[str, float] = dict(TOUCHES.items())
+            memory = Memory(bandwidth, touches | raw.memory.touches)
         for each in [name] if raw.count is None else [f"{name}{i}" for i in range(raw.count)]:
             yield Node(each, raw.kind, latency, raw.nics, memory)
 
@@ -278,7 +285,7 @@ class _Writer:
         parts = {"software": startup.software, "dma": startup.dma, "whole": startup.unsplit}
         numbers = {part: self._number(f"{key}.{part}", value, "time") for part, value in parts.items() if value}
         entries = [_SyncEntry(n, self._number(f"{key}.sync.{n}", time, "time")) for n, time in startup.sync.table]
-        return _Startup(**numbers, **({} if startup.sync == Sync() else {"sync": entries}))
+        return _Startup(**numbers, sync="0 s" if startup.sync == Sync() else entries)
 
     def node(self, node: Node) -> _Node:
         key = f"nodes.{node.name}"

@@ -129,7 +129,7 @@ class Memory:
     """Device memory: bandwidth in byte/s and how often each byte of a transfer touches it."""
 
     bandwidth: float
-    touches: Mapping[str, float] = field(default_factory=lambda: dict(TOUCHES))
+    touches: Mapping[str, float] = field(default_factory=lambda: dict(TOUCHES.items()))
 
     def __post_init__(self) -> None:
         POSITIVE.check("memory bandwidth", self.bandwidth)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from hopline.curve import Curve
 from hopline.errors import MachineError, UnknownNameError
@@ -143,9 +144,9 @@ class Machine:
         if len(names) < 2:
             raise MachineError(f"the path {','.join(names)!r} has no hops: expected at least two nodes, like A,B")
         legs: list[Leg] = []
-        for a, b in zip(names, names[1:], strict=False):
+        for a, b in pairwise(names):
             stops = self._way(a, b)
-            legs += [self._leg(x, y) for x, y in zip(stops, stops[1:], strict=False)]
+            legs += [self._leg(x, y) for x, y in pairwise(stops)]
         return Path(tuple(legs))
 
     def _leg(self, a: str, b: str) -> Leg:

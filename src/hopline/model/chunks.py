@@ -74,14 +74,14 @@ def best(size: float, hops: Sequence[Hop], most: int | None = None, split: Split
 def closed_form(size: float, hops: Sequence[Hop]) -> ClosedForm:
     """The textbook optimum, for the bottleneck hop that agrees with itself (source: derivative of the pipelined time)."""
     checked(size, hops)
-    found = [_stationary(float(size), hops, b) for b in range(len(hops))]
+    lines = [(float(a), float(w)) for a, w in (line_at(hop, size) for hop in hops)]
+    found = [_stationary(float(size), lines, lines.index(line)) for line in dict.fromkeys(lines)]
     consistent = [f for f in found if f.holds]
     return min(consistent or found, key=lambda f: f.time)
 
 
-def _stationary(m: float, hops: Sequence[Hop], b: int) -> ClosedForm:
+def _stationary(m: float, lines: Sequence[tuple[float, float]], b: int) -> ClosedForm:
     """The optimum if hop ``b`` were the bottleneck, and whether it is one there."""
-    lines = [(float(a), float(w)) for a, w in (line_at(hop, m) for hop in hops)]
     rest = sum(m / w for i, (_, w) in enumerate(lines) if i != b)
     alpha = lines[b][0]
     k = min(max(1.0, math.sqrt(rest / alpha) if alpha > 0 else math.inf), max(1.0, m))
@@ -105,9 +105,14 @@ class _Path:
 
 
 def _path(hops: Sequence[Hop], size: float) -> _Path:
-    lines = [(exact(float(a)), 1 / exact(float(w))) for a, w in (line_at(hop, size) for hop in hops)]
+    lines = [(exact(float(a)), _per_byte(float(w))) for a, w in (line_at(hop, size) for hop in hops)]
     unit = math.lcm(*(part.denominator for line in lines for part in line))
     return _Path(unit, tuple(int(a * unit) for a, _ in lines), tuple(int(b * unit) for _, b in lines))
+
+
+def _per_byte(bandwidth: float) -> Fraction:
+    """1/β; 0 where time does not grow with size."""
+    return 1 / exact(bandwidth) if math.isfinite(bandwidth) else Fraction(0)
 
 
 def _equal_cost(path: _Path, m: int, k: int) -> Fraction:
@@ -226,9 +231,7 @@ def _bound_of(path: _Path, m: int) -> _Cost:
     def bound(k: int) -> Fraction:
         rest = m + 1 - k
         return Fraction(
-            max(
-                k * (k * a + b * m + a_sum - a) + (b_sum - b) * rest for a, b in zip(path.a, path.b, strict=True)
-            ),
+            max(k * (k * a + b * m + a_sum - a) + (b_sum - b) * rest for a, b in zip(path.a, path.b, strict=True)),
             k * path.unit,
         )
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from hopline.curve import Floats, Hop, line_at
 from hopline.errors import InputError
+from hopline.quantity import NON_NEGATIVE, POSITIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class Forward:
     header: float = 0.0
     flit: float | None = None
     source: float = 0.0
+
+    def __post_init__(self) -> None:
+        NON_NEGATIVE.check("header", self.header)
+        NON_NEGATIVE.check("source start-up", self.source)
+        if self.flit is not None:
+            POSITIVE.check("flit", self.flit)
 
 
 def checked(size: ArrayLike, hops: Sequence[Hop]) -> Floats:
@@ -55,7 +62,7 @@ def require(values: Floats, name: str, strict: bool = False, least: float = 0.0)
         raise InputError(f"{name} is {low!r}: expected a number {'above' if strict else 'of at least'} {least:g}")
 
 
-def direct(size: ArrayLike, latency: ArrayLike, bandwidth: ArrayLike) -> Floats:
+def direct(size: ArrayLike, latency: float | Floats, bandwidth: float | Floats) -> Floats:
     """α + m/β: one uncontended link, no packet overhead (Hockney 1994). A message of 0 bytes costs α."""
     sizes = checked(size, [(latency, bandwidth)])
     return np.asarray(latency + sizes / np.asarray(bandwidth, dtype=float))

@@ -36,6 +36,12 @@ class RouteHop:
         pieces = tuple(Piece(p.low, p.latency * startup, p.bandwidth * bandwidth) for p in self.curve.pieces)
         return replace(self, curve=Curve(pieces))
 
+    def capped(self, bandwidth: float, limit: str) -> RouteHop:
+        """The hop no faster than ``bandwidth``, which is called ``limit`` where it binds."""
+        if self.curve.pieces[-1].bandwidth <= bandwidth:
+            return self
+        return replace(self, curve=self.curve.capped(bandwidth), limit=limit)
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -65,6 +71,13 @@ class Route:
             routes=edit(self.routes),
             forward=replace(self.forward, source=source),
         )
+
+    def capped(self, bandwidth: float, limit: str) -> Route:
+        """The route with the first hop no faster than ``bandwidth``, which is then called ``limit``."""
+        hops, alone, routes = (
+            (group[0].capped(bandwidth, limit), *group[1:]) for group in (self.hops, self.alone, self.routes)
+        )
+        return replace(self, hops=hops, alone=alone, routes=routes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +112,7 @@ def store_and_forward(size: float, route: Route, cut: Cut) -> Estimate:
     """The whole message at each node before it goes on."""
     del cut
     terms = [term for hop in route.alone for term in _hop_terms(hop, size)]
-    return _summed("store-and-forward", terms, route.premises)
+    return _summed("store-and-forward" if len(route.hops) > 1 else "direct", terms, route.premises)
 
 
 def cut_through(size: float, route: Route, cut: Cut) -> Estimate:
@@ -128,7 +141,7 @@ def pipelined(size: float, route: Route, cut: Cut) -> Estimate:
     k = cut.number(size, route)
     curves = _curves(route.hops)
     if cut.chunk is None:
-        time, largest = float(pipeline.balanced(size, curves, k)), math.ceil(size / k)
+        time, largest = float(pipeline.balanced(size, curves, k)), float(math.ceil(size / k))
     else:
         time, largest = float(pipeline.fixed(size, curves, cut.chunk)), min(cut.chunk, size)
     slowest = max(route.hops, key=lambda hop: hop.at(largest)[0] + largest / hop.at(largest)[1])
@@ -137,7 +150,9 @@ def pipelined(size: float, route: Route, cut: Cut) -> Estimate:
         Term(f"{slowest.startup}, {k} times" if k > 1 else slowest.startup, k * latency, _FEWER if k > 1 else _START),
         Term(slowest.limit, size / bandwidth, _FASTER),
     ]
-    terms += [Term(f"first chunk on {hop.name}", sum(_cost(hop, largest)), _MORE) for hop in route.hops if hop is not slowest]
+    terms += [
+        Term(f"first chunk on {hop.name}", sum(_cost(hop, largest)), _MORE) for hop in route.hops if hop is not slowest
+    ]
     name = f"pipelined, k = {k}"
     return _summed(name, _with_rest(terms, time, "uneven chunks"), route.premises)
 
@@ -213,7 +228,10 @@ def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
         limit = WAYS[way](size, route.changed(i, bandwidth=2.0), cut).value
         start = WAYS[way](size, route.changed(i, startup=0.5), cut).value
         found += [(f"twice the {hop.limit}", limit), (f"half the {hop.startup}", start)]
-    found += [(_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way]
+    if len(route.hops) > 1 or way != "store-and-forward":
+        found += [
+            (_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way
+        ]
     saving = [Lever(change, time, 1 - time / now) for change, time in found if now > 0 and time < now * (1 - 1e-9)]
     return sorted(saving, key=lambda lever: lever.time)
 

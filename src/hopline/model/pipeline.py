@@ -40,6 +40,8 @@ def fixed(size: ArrayLike, hops: Sequence[Hop], chunk: ArrayLike, occupies: bool
     """Seconds for chunks of ``chunk`` bytes and a last one that holds the rest; 0 bytes are one empty chunk."""
     largest = np.asarray(chunk, dtype=float)
     require(largest, "chunk size", strict=True)
+    if np.any(largest != np.floor(largest)):
+        raise InputError("the chunk size must be a whole number of bytes")
     return _blocked(_fixed, checked(size, hops), largest, hops, occupies)
 
 

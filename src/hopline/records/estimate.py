@@ -5,6 +5,8 @@ What belongs here: the form of the answer. The numbers come from ``model``; how 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +15,7 @@ from hopline.quantity import Dimension
 
 Combine = Literal["sum", "max", "min"]
 Status = Literal["holds", "broken", "unknown"]
+COMBINE: dict[Combine, Callable[[list[float]], float]] = {"sum": math.fsum, "max": max, "min": min}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Estimate:
     high: float | None = None
 
     def __post_init__(self) -> None:
-        combined = {"sum": sum, "max": max, "min": min}[self.combine]([t.value for t in self.terms] or [self.value])
+        combined = COMBINE[self.combine]([t.value for t in self.terms] or [self.value])
         if abs(combined - self.value) > 1e-9 * max(abs(self.value), 1e-30):
             raise InputError(f"estimate {self.name!r}: its terms give {combined!r}, its value is {self.value!r}")
 

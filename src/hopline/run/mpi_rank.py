@@ -49,7 +49,7 @@ def end_with_parent(parent: int, watch_input: bool, folder: str) -> None:
     os._exit(PARENT_GONE)
 
 
-def world() -> Any:  # noqa: ANN401
+def world() -> Any:
     """mpi4py's communicator of all ranks. Only the thread that starts MPI calls it, so no locks are needed in there."""
     import mpi4py
 
@@ -59,7 +59,7 @@ def world() -> Any:  # noqa: ANN401
     return MPI.COMM_WORLD
 
 
-def work(comm: Any, plan: Plan) -> None:  # noqa: ANN401
+def work(comm: Any, plan: Plan) -> None:
     """Be rank 0 or 1 of the plan."""
     end = End.of(comm, comm.rank, plan)
     comm.Barrier()

@@ -30,15 +30,20 @@ def times(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], axis: s
         "x": _size_axis(rows) if axis == "size" else _log("x", "number of chunks k"),
         "y": _time_axis(),
         "color": _series(list(series)),
+        "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": _dashes(list(series))},
     }
-    return _page(title, {"layer": [{"mark": {"type": "line", "strokeWidth": 2}, "encoding": encoding}]}, rows)
+    return _page(title, {"layer": [{"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": encoding}]}, rows)
 
 
 def marked(spec: Spec, x: float, time: float, label: str) -> Spec:
     """``spec`` with one labelled point."""
     data = {"values": [{"x": x, "time": time, "label": label}]}
     encoding: Spec = {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "time", "type": "quantitative"}}
-    point: Spec = {"data": data, "mark": {"type": "point", "size": 90, "filled": True, "color": "#222"}, "encoding": encoding}
+    point: Spec = {
+        "data": data,
+        "mark": {"type": "point", "size": 90, "filled": True, "color": "#222"},
+        "encoding": encoding,
+    }
     text: Spec = {
         "data": data,
         "mark": {"type": "text", "dy": -14, "align": "center", "fontWeight": "bold"},
@@ -61,7 +66,7 @@ def fit(
     lines = [{"x": x, "time": t, "series": name} for name, xy in curves.items() for x, t in zip(*xy, strict=True)]
     rest = [{"x": x, "residual": r, "role": role} for x, r, role in residuals]
     x = _size_axis(dots)
-    roles = sorted({d["role"] for d in dots})
+    roles = sorted({role for _, _, role in points})
     shape = {
         "field": "role",
         "type": "nominal",
@@ -88,7 +93,11 @@ def fit(
         "width": 640,
         "height": 120,
         "layer": [
-            {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "color": "#999"}, "encoding": {"y": {"datum": 0}}},
+            {
+                "data": {"values": [{"zero": 0}]},
+                "mark": {"type": "rule", "color": "#999"},
+                "encoding": {"y": {"datum": 0}},
+            },
             {
                 "data": {"values": _thinned(rest)},
                 "mark": {"type": "point", "size": 45, "filled": True, "color": "#222", "opacity": 0.85},
@@ -132,7 +141,7 @@ def _thinned(rows: list[Spec]) -> list[Spec]:
 
 
 def _log(name: str, title: str) -> Spec:
-    return {"field": name, "type": "quantitative", "title": title, "scale": {"type": "log"}}
+    return {"field": name, "type": "quantitative", "title": title, "scale": {"type": "log", "nice": False}}
 
 
 def _size_axis(rows: Sequence[Spec]) -> Spec:
@@ -146,13 +155,19 @@ def _size_axis(rows: Sequence[Spec]) -> Spec:
 
 
 def _time_axis() -> Spec:
-    scale = {"type": "log", "nice": False, "zero": False}
-    return {**_log("time", "time"), "scale": scale, "axis": {"labelExpr": _TIME_LABEL, "tickCount": 8}}
+    """Times on a logarithmic axis, labelled at 1, 2 and 5 of each decade."""
+    axis = {"labelExpr": _TIME_LABEL, "values": [m * 10.0**e for e in range(-12, 4) for m in (1, 2, 5)]}
+    return {**_log("time", "time"), "scale": {"type": "log", "nice": False, "zero": False}, "axis": axis}
 
 
 def _series(names: list[str]) -> Spec:
     scale = {"domain": names, "range": [_COLOURS[i % len(_COLOURS)] for i in range(len(names))]}
     return {"field": "series", "type": "nominal", "title": None, "scale": scale}
+
+
+def _dashes(names: list[str]) -> Spec:
+    """Every second line dashed, so that lines which coincide are both seen."""
+    return {"domain": names, "range": [[1, 0] if i % 2 == 0 else [6, 5] for i in range(len(names))]}
 
 
 def stacked(specs: Sequence[Spec]) -> Spec:

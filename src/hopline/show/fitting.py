@@ -24,14 +24,18 @@ def log_lines(log: Log) -> list[Block]:
     """What was read from one file, and what was left out."""
     tables = "1 table" if len(log.tables) == 1 else f"{len(log.tables)} tables"
     blocks: list[Block] = [Heading(f"{log.source}: {log.kind}, {tables}")]
-    blocks += [Line(f"  {d}", "bad") for d in log.dropped] + [Line(f"  note: {n}", "faint") for n in log.notes[:_MOST_NOTES]]
+    blocks += [Line(f"  {d}", "bad") for d in log.dropped] + [
+        Line(f"  note: {n}", "faint") for n in log.notes[:_MOST_NOTES]
+    ]
     return blocks
 
 
 def table_lines(number: int, title: str, table: Table) -> list[Block]:
     """One table's heading with its dropped rows and notes."""
     kind = "time per message in a stream" if table.measure == "gap" else "time"
-    sizes = f"{len(table)} sizes" + (f", {show(table.size.min(), 'size')} to {show(table.size.max(), 'size')}" if len(table) else "")
+    sizes = f"{len(table)} sizes" + (
+        f", {show(table.size.min(), 'size')} to {show(table.size.max(), 'size')}" if len(table) else ""
+    )
     blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes} (line {table.line})")]
     blocks += [Line(f"  {d}", "bad") for d in table.dropped]
     return blocks + [Line(f"  note: {note}", "faint") for note in table.notes[:_MOST_NOTES]]
@@ -49,7 +53,11 @@ def fit_lines(line: Fit, pieces: Fit) -> list[Block]:
     if len(pieces.curve.pieces) > 1:
         ends = [*(p.low for p in pieces.curve.pieces[1:]), math.inf]
         table = [
-            (f"{show(round(p.low), 'size', 3)} to {show(round(end), 'size', 3) if math.isfinite(end) else 'the end'}", show(p.latency, "time"), show_bandwidth(p.bandwidth))
+            (
+                f"{show(round(p.low), 'size', 3)} to {show(round(end), 'size', 3) if math.isfinite(end) else 'the end'}",
+                show(p.latency, "time"),
+                show_bandwidth(p.bandwidth),
+            )
             for p, end in zip(pieces.curve.pieces, ends, strict=True)
         ]
         blocks.append(Grid(("piece", first, "bandwidth β"), table))
@@ -67,7 +75,9 @@ def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]
             continue
         a = line.curve.pieces[0]
         fitted = (show(a.latency, "time"), show_bandwidth(a.bandwidth), *_errors(line.held_out))
-        out.append((str(number), name, str(len(table)), *fitted, str(len(pieces.curve.pieces)), *_errors(pieces.held_out)))
+        out.append(
+            (str(number), name, str(len(table)), *fitted, str(len(pieces.curve.pieces)), *_errors(pieces.held_out))
+        )
     return Grid(header, out, left=2)
 
 
@@ -96,7 +106,9 @@ def _errors(error: HeldOut) -> tuple[str, str]:
     return f"{100 * error.mean:.1f} %", f"{100 * error.worst:.0f} %"
 
 
-def picture(size: Floats, time: Floats, curves: dict[str, Fit], title: str, held_out: Floats | None = None) -> figures.Spec:
+def picture(
+    size: Floats, time: Floats, curves: dict[str, Fit], title: str, held_out: Floats | None = None
+) -> figures.Spec:
     """Points, curves and the residuals of the last curve; ``held_out`` marks sizes that the fit had not seen."""
     unseen = np.zeros(len(size), dtype=bool) if held_out is None else np.isin(size, held_out)
     roles = ["held out" if u else "fitted" if held_out is not None else "measured" for u in unseen]

@@ -21,11 +21,14 @@ def links(machine: Machine) -> list[Block]:
     blocks: list[Block] = []
     for link in machine.links.values():
         blocks.append(Heading(f"Link {link.name}: {link.duplex} duplex, {link.forwarding}"))
-        rows = [(name, value, machine.sources.get(f"links.{link.name}.{key}", "")) for name, key, value in _numbers(link)]
+        rows = [
+            (name, value, machine.sources.get(f"links.{link.name}.{key}", "")) for name, key, value in _numbers(link)
+        ]
         blocks.append(Grid(("", "", "source"), rows, left=3))
         if link.curve is not None and len(link.curve.pieces) > 1:
             table = [
-                (f"from {show(round(p.low), 'size', 3)}", show(p.latency, "time"), show_bandwidth(p.bandwidth)) for p in link.curve.pieces
+                (f"from {show(round(p.low), 'size', 3)}", show(p.latency, "time"), show_bandwidth(p.bandwidth))
+                for p in link.curve.pieces
             ]
             blocks.append(Grid(("piece", "start-up", "bandwidth"), table))
         if link.fitted is not None:
@@ -59,7 +62,9 @@ def nodes(machine: Machine) -> list[Block]:
         members = list(group)
         first = members[0]
         name = first.name if len(members) == 1 else f"{first.name} .. {members[-1].name}"
-        source = machine.sources.get(f"nodes.{family}.memory.bandwidth", machine.sources.get(f"nodes.{family}.latency", ""))
+        source = machine.sources.get(
+            f"nodes.{family}.memory.bandwidth", machine.sources.get(f"nodes.{family}.latency", "")
+        )
         rows.append((name, first.kind, _about(first), source))
     joins = [(f"{a} - {b}", n) for (a, b, n) in _joins(machine)]
     grid = Grid(("", "", "", "source"), rows, left=4)

@@ -21,11 +21,22 @@ def samples(measured: Sequence[Sample]) -> list[Block]:
         low, high = s.quartiles
         spread = f"{show(low, 'time', 3)} .. {show(high, 'time', 3)}"
         effective = show(s.size / s.median, "bandwidth", 3) if s.median else "—"
-        rows.append((show(s.size, "size"), show_within(s.median, (high - low) / 2, "time"), spread, str(len(s.times)), effective))
+        rows.append(
+            (
+                show(s.size, "size"),
+                show_within(s.median, (high - low) / 2, "time"),
+                spread,
+                str(len(s.times)),
+                effective,
+            )
+        )
     clock = max((s.clock for s in measured), default=0.0)
     return [
         Grid(("size", "median", "middle half", "repeats", "effective"), rows, left=0),
-        Line(f"One way, half of a round trip. Reading the clock adds at most {show(clock, 'time', 2)} to a time.", "faint"),
+        Line(
+            f"One way, half of a round trip. Reading the clock adds at most {show(clock, 'time', 2)} to a time.",
+            "faint",
+        ),
     ]
 
 
@@ -38,7 +49,12 @@ def progress(what: str) -> Iterator[Callable[[float, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=1.0)
         yield lambda fraction, text: bar.update(task, completed=fraction, description=f"{what}: {text}")

@@ -20,7 +20,9 @@ def share(part: float, whole: float) -> str:
     if whole == 0:
         return "—"
     percent = 100 * part / whole
-    return f"{percent:.0f} %" if abs(percent) >= 10 else f"{percent:.1f} %" if abs(percent) >= 0.1 else f"{percent:.2g} %"
+    return (
+        f"{percent:.0f} %" if abs(percent) >= 10 else f"{percent:.1f} %" if abs(percent) >= 0.1 else f"{percent:.2g} %"
+    )
 
 
 def ways(estimates: dict[str, Estimate], chosen: str, size: float) -> Grid:
@@ -40,14 +42,24 @@ def ways(estimates: dict[str, Estimate], chosen: str, size: float) -> Grid:
 def reasons(estimate: Estimate) -> list[Block]:
     """Where the time goes, what binds, and how far the next limit is."""
     terms = sorted(estimate.terms, key=lambda term: -abs(term.value))
-    rows = [(t.name, show(t.value, "time") if t.value >= 0 else f"-{show(-t.value, 'time')}", share(t.value, estimate.value)) for t in terms]
+    rows = [
+        (
+            t.name,
+            show(t.value, "time") if t.value >= 0 else f"-{show(-t.value, 'time')}",
+            share(t.value, estimate.value),
+        )
+        for t in terms
+    ]
     if len(rows) > _MOST_TERMS:
         rest = sum(t.value for t in terms[_MOST_TERMS:])
-        rows = [*rows[:_MOST_TERMS], (f"{len(terms) - _MOST_TERMS} more", show(rest, "time"), share(rest, estimate.value))]
+        rows = [
+            *rows[:_MOST_TERMS],
+            (f"{len(terms) - _MOST_TERMS} more", show(rest, "time"), share(rest, estimate.value)),
+        ]
     blocks: list[Block] = [Heading(f"Where the time goes ({estimate.name})"), Grid(("", "", ""), rows)]
     following = ""
     if estimate.next_limit and estimate.distance is not None:
-        following = f"; next is the {estimate.next_limit}, {estimate.distance:.3g} times smaller"
+        following = f"; next is the {estimate.next_limit}, {show(estimate.distance, 'count', 3)} times smaller"
     return [*blocks, Line(f"Binds: {estimate.binds}{following}.", "strong")]
 
 
@@ -55,7 +67,10 @@ def premises(found: Sequence[Premise]) -> list[Block]:
     """Premises that are broken or could change what binds."""
     marks = {"broken": "Not met", "unknown": "Not known", "holds": "Holds"}
     return [
-        Line(f"{marks[p.status]}: {p.text}" + (f" ({p.effect})" if p.effect else ""), "bad" if p.status == "broken" else "faint")
+        Line(
+            f"{marks[p.status]}: {p.text}" + (f"; {p.effect}" if p.effect else ""),
+            "bad" if p.status == "broken" else "faint",
+        )
         for p in found
     ]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -131,7 +132,7 @@ def _curve(points: Points, most_pieces: int) -> Curve:
     cuts = min(_partitions(costs, min(most_pieces, max(1, len(points) // 2))), key=lambda part: part[0])[1]
     reference = float(np.median(points.time))
     lines = []
-    for first, after in zip(cuts, cuts[1:], strict=False):
+    for first, after in pairwise(cuts):
         a, b, _ = _line((sums[:, after] - sums[:, first])[:, None])
         slope = float(b[0]) * reference / scale
         lines.append((float(a[0]) * reference, 1 / slope if slope > 0 else math.inf))

@@ -50,7 +50,7 @@ def _differ_by_key(
             yield Difference(f"{prefix}{key}", value, missing=True)
 
 
-def _differ(key: str, expected: Any, got: Any, tolerance: Tolerance) -> Iterator[Difference]:  # noqa: ANN401
+def _differ(key: str, expected: Any, got: Any, tolerance: Tolerance) -> Iterator[Difference]:
     if isinstance(expected, list) and isinstance(got, list | tuple) and len(expected) == len(got):
         for index, (one, other) in enumerate(zip(expected, got, strict=True)):
             yield from _differ(f"{key}[{index}]", one, other, tolerance)
@@ -82,9 +82,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _exact(value: Any) -> Fraction:  # noqa: ANN401
+def _exact(value: Any) -> Fraction:
     return exact(value)
 
 
-def _slack(expected: Any, tolerance: Tolerance) -> Fraction:  # noqa: ANN401
+def _slack(expected: Any, tolerance: Tolerance) -> Fraction:
     return max(exact(tolerance.abs), exact(tolerance.rel) * abs(exact(expected)))

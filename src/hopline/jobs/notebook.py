@@ -1,0 +1,104 @@
+"""The functions a notebook calls: text or numbers in, numpy arrays out.
+
+What belongs here: the thin layer that takes quantities as people write them and arrays as numpy holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hopline import quantity as quantities
+from hopline.curve import Floats, Hop
+from hopline.errors import InputError, UnknownNameError
+from hopline.jobs import fitting, machines
+from hopline.jobs.fitting import TableFit
+from hopline.machine.topology import Machine
+from hopline.model import chunks, pipeline
+from hopline.model.chunks import Best
+from hopline.model.forwarding import FORWARDING, Forward
+from hopline.quantity import Dimension
+from hopline.records.table import Log
+
+HopText = tuple[str | float | Floats, str | float | Floats]
+
+
+def quantity(text: str, dimension: Dimension) -> float:
+    """``text`` such as ``64MiB`` in SI. Raises QuantityError."""
+    return quantities.parse(text, dimension)
+
+
+def p2p(
+    size: str | ArrayLike,
+    hops: Sequence[HopText | Hop],
+    way: str = "store-and-forward",
+    chunks: ArrayLike | None = None,
+    header: float = 0.0,
+    flit: float | None = None,
+) -> Floats:
+    """Seconds to move ``size`` bytes over ``hops``, in the shape of the inputs broadcast together.
+
+    Parameters
+    ----------
+    size
+        Bytes, any shape, or text such as ``"64MiB"``.
+    hops
+        One (latency, bandwidth) for each hop, in s and byte/s or as text, or a Curve.
+    way
+        ``store-and-forward``, ``cut-through``, ``wormhole`` or ``pipelined``.
+    chunks
+        Number of chunks of whole bytes, for ``pipelined``; None: the exact best one for each size.
+    header, flit
+        Bytes, see model.forwarding.Forward.
+
+    Raises InputError, QuantityError and UnknownNameError.
+
+    >>> float(p2p("64MiB", [("0.55us", "64GB/s")]))
+    0.001049126
+    """
+    sizes = np.asarray(quantities.size(size) if isinstance(size, str) else size, dtype=float)
+    lines = [_hop(hop) for hop in hops]
+    if way == "pipelined":
+        return pipeline.balanced(sizes, lines, _best(sizes, lines) if chunks is None else chunks)
+    if chunks is not None:
+        raise InputError(f"chunks go with way='pipelined', not with {way!r}")
+    if way not in FORWARDING:
+        raise UnknownNameError("way", way, [*FORWARDING, "pipelined"])
+    return FORWARDING[way](sizes, lines, Forward(header, flit))
+
+
+def best_chunks(size: str | float, hops: Sequence[HopText | Hop]) -> Best:
+    """The exact best number of chunks of whole bytes and its time in s."""
+    return chunks.best(quantities.size(size) if isinstance(size, str) else size, [_hop(hop) for hop in hops])
+
+
+def _best(sizes: Floats, lines: Sequence[Hop]) -> Floats:
+    found = [float(chunks.best(float(m), lines).k) for m in sizes.reshape(-1)]
+    return np.array(found).reshape(sizes.shape)
+
+
+def _hop(hop: HopText | Hop) -> Hop:
+    if not isinstance(hop, tuple):
+        return hop
+    latency, bandwidth = hop
+    return (
+        quantities.time(latency) if isinstance(latency, str) else latency,
+        quantities.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
+    )
+
+
+def find_machine(name: str) -> Machine:
+    """A preset, a saved machine or a machine file. Raises MachineError and UnknownNameError."""
+    return machines.find(name)
+
+
+def read_log(file: str) -> Log:
+    """Every table of a benchmark log. Raises FormatError."""
+    return fitting.read(file)
+
+
+def fit(file: str) -> list[TableFit]:
+    """Every table of a benchmark log with its fits. Raises FormatError."""
+    return fitting.fit_files([file])[1]
