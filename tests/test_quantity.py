@@ -8,7 +8,7 @@ import time as clock
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from hopline import quantity
@@ -252,8 +252,8 @@ def test_long_texts_end_in_a_value_or_a_refusal(text, dimension):
 
 
 def test_leading_zeros_change_nothing():
-    assert parse("0" * 5000 + "5 B", "size") == 5
-    assert parse("0" * 500 + "5 x bf16", "size") == 10
+    assert parse("0" * 150 + "5 B", "size") == 5
+    assert parse("0" * 150 + "5 x bf16", "size") == 10
 
 
 def test_a_bandwidth_is_above_zero_even_where_floats_end():
@@ -355,11 +355,12 @@ def test_lists_that_are_refused(text, dimension, said):
 
 
 @settings(deadline=None)
-@given(st.integers(1, 10**6), st.integers(0, 20), st.integers(2, 9))
+@given(st.integers(1, 10**6), st.integers(0, 12), st.integers(2, 9))
 def test_a_range_meets_its_end(low, steps, factor):
-    values = parse_list(f"{low}B..{low * factor**steps}B:x{factor}", "size") if factor**steps < 10**12 else [low]
-    assert values == [low * factor**i for i in range(len(values))]
-    assert len(values) in (steps + 1, 1)
+    assume(low * factor**steps <= 2**53)
+    assert parse_list(f"{low}B..{low * factor**steps}B:x{factor}", "size") == [
+        low * factor**i for i in range(steps + 1)
+    ]
 
 
 # --- printing -----------------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ _NOT_NUMBERS = re.compile(r"[+-]?(?:nan|inf|infinity)(?![a-z])", re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d+)+", re.ASCII)
 _ELEMENTS = re.compile(r"(\d+(?:\s*[x×*]\s*\d+)*)\s*[x×*]\s*([a-z]+\d*)", re.ASCII)
 _LARGEST_EXPONENT = 330
+_LONGEST_TEXT = 1000
 
 
 def exact(value: float) -> Fraction:
@@ -106,6 +107,10 @@ def parse(text: str, dimension: Dimension) -> float:
     Raises QuantityError when the unit is missing, ambiguous or of another dimension, and for values that no such
     quantity can have (negative, not finite, a fraction of a byte, a bandwidth of zero).
     """
+    if len(text) > _LONGEST_TEXT:
+        raise QuantityError(
+            f"{text[:40]!r}... is {len(text)} characters long: expected a {dimension} like {EXAMPLES[dimension]}"
+        )
     cleaned = text.replace("µ", "u").replace("μ", "u").replace("\u00a0", " ").strip()
     value = _elements(cleaned) if dimension == "size" else None
     if value is None:
@@ -121,7 +126,7 @@ def _elements(cleaned: str) -> Fraction | None:
     factors, dtype = match.groups()
     if dtype not in DTYPES:
         raise QuantityError(f"unknown data type {dtype!r} in {cleaned!r}: known are {', '.join(DTYPES)}")
-    return math.prod((Fraction(int(part[:400])) for part in re.split(r"[x×*]", factors)), start=DTYPES[dtype])
+    return math.prod((Fraction(int(part)) for part in re.split(r"[x×*]", factors)), start=DTYPES[dtype])
 
 
 def _number_and_unit(text: str, cleaned: str, dimension: Dimension) -> Fraction:
@@ -201,17 +206,17 @@ def _readings_of_unit(unit: str, dimension: Dimension | None) -> str:
 def _checked(text: str, value: Fraction, dimension: Dimension) -> float:
     if value < 0:
         raise QuantityError(f"{text!r} is negative: expected a {dimension} of at least 0")
-    if dimension == "bandwidth" and value == 0:
-        raise QuantityError(f"{text!r}: a bandwidth must be above 0, like {EXAMPLES['bandwidth']}")
-    if dimension in ("size", "count") and value.denominator != 1:
-        unit = "bytes" if dimension == "size" else "things"
-        raise QuantityError(f"{text!r} is {float(value):.6g} {unit}: expected a whole number of {unit}")
     try:
         result = float(value)
     except OverflowError:
         result = math.inf
+    if dimension in ("size", "count") and value.denominator != 1:
+        unit = "bytes" if dimension == "size" else "things"
+        raise QuantityError(f"{text!r} is {result:.6g} {unit}: expected a whole number of {unit}")
     if math.isinf(result) or (dimension == "size" and result > 2**63):
         raise QuantityError(f"{text!r} is out of range for a {dimension}")
+    if dimension == "bandwidth" and result == 0:
+        raise QuantityError(f"{text!r}: a bandwidth must be above 0, like {EXAMPLES['bandwidth']}")
     return result
 
 
@@ -335,14 +340,28 @@ _SHOW: dict[str, Callable[[float, int], str]] = {
 }
 
 
+_WRITTEN: dict[Dimension, tuple[tuple[float, str], ...]] = {
+    "time": ((1e-6, "us"), (1.0, "s")),
+    "bandwidth": ((1e9, "GB/s"), (1.0, "B/s")),
+    "size": ((1.0, "B"),),
+    "count": ((1.0, ""),),
+}
+
+
 def write(value: float, dimension: Dimension) -> str:
     """``value`` (SI) as text that parse() reads back to the very same float: for machine files."""
-    steps = {"time": (1e-6, "us"), "bandwidth": (1e9, "GB/s"), "size": (1.0, "B"), "count": (1.0, "")}
-    scale, unit = steps[dimension]
-    for literal in (f"{value / scale:.12g} {unit}", f"{value / scale!r} {unit}"):
-        if parse(literal, dimension) == value:
-            return literal.strip()
-    return f"{value!r} {unit if scale == 1 else {'time': 's', 'bandwidth': 'B/s'}[dimension]}"
+    for scale, unit in _WRITTEN[dimension]:
+        for literal in (f"{value / scale:.12g} {unit}".strip(), f"{value / scale!r} {unit}".strip()):
+            if _reads_back(literal, value, dimension):
+                return literal
+    raise InputError(f"{value!r} cannot be written as a {dimension}")
+
+
+def _reads_back(literal: str, value: float, dimension: Dimension) -> bool:
+    try:
+        return parse(literal, dimension) == value
+    except QuantityError:
+        return False
 
 
 # --- numbers that are already SI ----------------------------------------------------------------------------------

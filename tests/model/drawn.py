@@ -22,6 +22,5 @@ def small_curves(draw):
 
 
 SMALL_LINES = st.tuples(st.sampled_from([0, 0.25, 1, 3, 20]), st.sampled_from([0.1, 0.5, 1, 1.5, 3, 8]))
-SMALL_PATHS = st.lists(SMALL_LINES, min_size=1, max_size=4)
 SMALL_HOPS = st.lists(SMALL_LINES | small_curves(), min_size=1, max_size=4)
 """Hops of a few seconds and bytes a second, so that ties and changes of the bottleneck are common."""

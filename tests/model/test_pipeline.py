@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawn import PATHS, SIZES, SMALL_HOPS, SMALL_PATHS
+from drawn import PATHS, SIZES, SMALL_HOPS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import balanced_chunks, chunk_walk, fixed_chunks
@@ -53,7 +53,7 @@ def test_explicit_chunks(hops, chunks):
 
 
 @walked
-@given(st.integers(0, 40), SMALL_PATHS, NUMBERS, st.lists(st.integers(0, 15), min_size=1, max_size=10))
+@given(st.integers(0, 40), SMALL_HOPS, NUMBERS, st.lists(st.integers(0, 15), min_size=1, max_size=10))
 def test_latency_that_does_not_occupy(size, hops, k, chunks):
     close(equal(size, hops, k, False), chunk_walk(hops, [Fraction(size, k)] * k, False))
     close(balanced(size, hops, k, False), chunk_walk(hops, balanced_chunks(size, k), False))

@@ -134,6 +134,8 @@ def loads(text: str, name: str) -> Machine:
                 f'expected hopline = "{FORMAT}" and version = {VERSION}, got {raw.hopline!r}, {raw.version}'
             )
         return _Reader().machine(raw)
+    except RecursionError:
+        raise MachineError(f"{name}: nested too deeply to be a machine file") from None
     except msgspec.DecodeError as error:
         raise MachineError(f"{name}: {error}") from None
     except HoplineError as error:
@@ -204,17 +206,20 @@ class _Reader:
         return Fitted(raw.origin, smallest, largest, raw.mean_error, raw.worst_error)
 
     def _nodes(self, name: str, raw: _Node) -> Iterator[Node]:
-        key = f"nodes.{name}"
         if raw.count is not None and not 1 <= raw.count <= _LARGEST_COUNT:
-            raise MachineError(f"{key}.count is {raw.count}: expected 1 to {_LARGEST_COUNT}")
+            raise MachineError(f"nodes.{name}.count is {raw.count}: expected 1 to {_LARGEST_COUNT}")
+        for each in [name] if raw.count is None else [f"{name}{i}" for i in range(raw.count)]:
+            yield self._node(each, raw)
+
+    def _node(self, name: str, raw: _Node) -> Node:
+        key = f"nodes.{name}"
         latency = None if raw.latency is None else self._number(f"{key}.latency", raw.latency, "time")
         memory = None
         if raw.memory is not None:
             bandwidth = self._number(f"{key}.memory.bandwidth", raw.memory.bandwidth, "bandwidth")
             touches: dict[str, float] = dict(TOUCHES.items())
             memory = Memory(bandwidth, touches | raw.memory.touches)
-        for each in [name] if raw.count is None else [f"{name}{i}" for i in range(raw.count)]:
-            yield Node(each, raw.kind, latency, raw.nics, memory)
+        return Node(name, raw.kind, latency, raw.nics, memory)
 
 
 def _connections(raw: _Connection, nodes: dict[str, _Node]) -> Iterator[Connection]:

@@ -112,6 +112,9 @@ class Link:
         NON_NEGATIVE.check(f"header of link {self.name}", self.header)
         if self.flit is not None:
             POSITIVE.check(f"flit of link {self.name}", self.flit)
+        for part, size in (("header", self.header), ("flit", self.flit or 0.0)):
+            if not float(size).is_integer():
+                raise MachineError(f"{part} of link {self.name} is {size!r} bytes: expected a whole number")
         if self.route_time is not None:
             NON_NEGATIVE.check(f"route time of link {self.name}", self.route_time)
         _one_of("duplex", self.duplex, get_args(Duplex))

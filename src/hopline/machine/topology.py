@@ -165,7 +165,8 @@ class Machine:
                     came[there] = here
                     queue.append(there)
         if b not in came:
-            raise MachineError(f"no way leads from {a} to {b}: {a} is connected to {', '.join(self.neighbours(a))}")
+            near = ", ".join(self.neighbours(a)) or "nothing"
+            raise MachineError(f"no way leads from {a} to {b}: {a} is connected to {near}")
         stops = [b]
         while stops[-1] != a:
             stops.append(came[stops[-1]])

@@ -13,6 +13,7 @@ a flow shop is its longest staircase, and a staircase crosses from the large chu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +58,7 @@ def explicit(hops: Sequence[Hop], chunks: Sequence[float], occupies: bool = True
         before = np.concatenate(([0.0], np.cumsum(busy)[:-1]))
         done = np.maximum.accumulate(ready - before) + before + busy
         ready = done if occupies else done + latency
-    return float(ready[-1])
+    return float(ready.max())
 
 
 def first_chunk(chunk: ArrayLike, hops: Sequence[Hop]) -> Floats:
@@ -98,31 +99,34 @@ def _number(chunks: ArrayLike) -> NDArray[np.generic]:
     return number
 
 
-def _times(chunk: Floats, hops: Sequence[Hop], occupies: bool, more: float = 0.0) -> list[Floats]:
-    """Seconds that each hop is busy with a chunk of ``chunk`` + ``more`` bytes."""
-    return [_busy(chunk, hop, occupies, more) for hop in hops]
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Per hop: seconds that it is busy with a chunk, and seconds of pure latency after that (None: there is none)."""
+
+    busy: list[Floats]
+    lag: list[float | Floats] | None
+
+    def lagged(self, time: Floats, hop: int) -> Floats:
+        """``time`` and the pure latency of one hop."""
+        return time if self.lag is None else time + self.lag[hop]
 
 
-def _busy(chunk: Floats, hop: Hop, occupies: bool, more: float) -> Floats:
-    latency, bandwidth = line_at(hop, chunk + more if isinstance(hop, Curve) else chunk)
-    slope = 1 / np.asarray(bandwidth)
-    fixed = (latency if occupies else 0.0) + more * slope
-    return np.asarray(chunk * slope + fixed)
-
-
-def _latency(chunk: Floats, hops: Sequence[Hop]) -> Floats:
-    """Σα_i, paid once where it is pure latency."""
-    return np.asarray(sum(np.asarray(line_at(hop, chunk)[0]) for hop in hops))
+def _times(chunk: Floats, hops: Sequence[Hop], occupies: bool, more: float = 0.0) -> _Times:
+    """What chunks of ``chunk`` + ``more`` bytes cost on each hop."""
+    lines = [line_at(hop, chunk + more if isinstance(hop, Curve) else chunk) for hop in hops]
+    busy = []
+    for latency, bandwidth in lines:
+        slope = 1 / np.asarray(bandwidth)
+        busy.append(np.asarray(chunk * slope + ((latency if occupies else 0.0) + more * slope)))
+    return _Times(busy, None if occupies else [latency for latency, _ in lines])
 
 
 def _equal(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool) -> Floats:
-    chunk = m / k
-    times = _times(chunk, hops, occupies)
-    most, total = times[0], times[0]
-    for time in times[1:]:
-        most, total = np.maximum(most, time), total + time
-    time = (k - 1) * most + total
-    return time if occupies else time + _latency(chunk, hops)
+    times = _times(m / k, hops, occupies)
+    most, total = times.busy[0], times.lagged(times.busy[0], 0)
+    for i, busy in enumerate(times.busy[1:], start=1):
+        most, total = np.maximum(most, busy), times.lagged(total + busy, i)
+    return (k - 1) * most + total
 
 
 def _balanced(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool) -> Floats:
@@ -130,33 +134,35 @@ def _balanced(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool) -> Floa
     small = np.floor(m / number)
     large = m - small * number
     after, before = _times(small, hops, occupies), _times(small, hops, occupies, more=1.0)
-    time = _staircase(large, number - large, before, after)
-    return time if occupies else time + _latency(small, hops)
+    return _staircase(large, number - large, before, after)
 
 
 def _fixed(m: Floats, chunk: Floats, hops: Sequence[Hop], occupies: bool) -> Floats:
     full = np.maximum(np.ceil(m / chunk) - 1, 0.0)
     rest = m - full * chunk
-    time = _staircase(full, np.ones_like(full), _times(chunk, hops, occupies), _times(rest, hops, occupies))
-    return time if occupies else time + _latency(rest, hops)
+    return _staircase(full, np.ones_like(full), _times(chunk, hops, occupies), _times(rest, hops, occupies))
 
 
-def _staircase(r: Floats, n: Floats, before: list[Floats], after: list[Floats]) -> Floats:
-    """The makespan of r >= 0 chunks that take ``before`` per hop, then n >= 1 that take ``after``; see the module."""
+def _staircase(r: Floats, n: Floats, before: _Times, after: _Times) -> Floats:
+    """When the last byte of r >= 0 chunks like ``before``, then n >= 1 like ``after``, is there; see the module."""
     tails = _tails(n, after)
-    total, most, some, fewer = before[0], before[0], np.minimum(r, 1.0), r - 1
+    total, most, some, fewer = before.busy[0], before.busy[0], np.minimum(r, 1.0), r - 1
     longest = r * total + tails[0]
-    for time, tail in zip(before[1:], tails[1:], strict=True):
-        total, most = total + time, np.maximum(most, time)
+    for i, (busy, tail) in enumerate(zip(before.busy[1:], tails[1:], strict=True), start=1):
+        total, most = before.lagged(total + busy, i - 1), np.maximum(most, busy)
         longest = np.maximum(longest, (fewer * most + total) * some + tail)
+    if before.lag is not None:
+        longest = np.maximum(longest, (fewer * most + total + before.lag[-1]) * some)
     return longest
 
 
-def _tails(n: Floats, after: list[Floats]) -> list[Floats]:
-    """Σ_{i≥s} t_i + (n-1) max_{i≥s} t_i for each s."""
-    total, most, fewer = after[-1], after[-1], n - 1
-    out = [n * total]
-    for time in reversed(after[:-1]):
-        total, most = total + time, np.maximum(most, time)
+def _tails(n: Floats, after: _Times) -> list[Floats]:
+    """Σ_{i≥s} (t_i + lag_i) + (n-1) max_{i≥s} t_i for each s."""
+    most, fewer = after.busy[-1], n - 1
+    total = after.lagged(most, len(after.busy) - 1)
+    out = [fewer * most + total]
+    for i in range(len(after.busy) - 2, -1, -1):
+        busy = after.busy[i]
+        total, most = after.lagged(total + busy, i), np.maximum(most, busy)
         out.append(fewer * most + total)
     return out[::-1]

@@ -58,13 +58,12 @@ def _numbers(link: Link) -> list[tuple[str, str, str]]:
 def nodes(machine: Machine) -> list[Block]:
     """Nodes, those of one family in one row, and how they are connected."""
     rows = []
-    for family, group in groupby(machine.nodes.values(), key=lambda node: _family(node.name)):
+    for _, group in groupby(machine.nodes.values(), key=lambda node: _family(node.name)):
         members = list(group)
         first = members[0]
         name = first.name if len(members) == 1 else f"{first.name} .. {members[-1].name}"
-        source = machine.sources.get(
-            f"nodes.{family}.memory.bandwidth", machine.sources.get(f"nodes.{family}.latency", "")
-        )
+        keys = (f"nodes.{first.name}.memory.bandwidth", f"nodes.{first.name}.latency")
+        source = next((machine.sources[key] for key in keys if key in machine.sources), "")
         rows.append((name, first.kind, _about(first), source))
     joins = [(f"{a} - {b}", n) for (a, b, n) in _joins(machine)]
     grid = Grid(("", "", "", "source"), rows, left=4)
