@@ -22,6 +22,8 @@ from hopline.study.calibrate import calibrate
 FITTED_SIZES = tuple(2**power for power in range(3, 27))
 HELD_OUT_SIZES = tuple(3 * 2 ** (power - 1) for power in range(3, 26, 2))
 """Half-way between two of the fitted sizes."""
+_PASSES = 10
+"""Visits of each size: a slow drift of the machine then touches all sizes alike."""
 _WITHIN = 0.004
 _MOST_REPEATS = 3000
 
@@ -45,7 +47,8 @@ class Demonstration:
 
 def plan(seconds: float) -> Plan:
     """Fitted and held-out sizes together, with repeats enough to use the time."""
-    return Plan(sizes=FITTED_SIZES + HELD_OUT_SIZES, seconds=seconds, most=_MOST_REPEATS, within=_WITHIN)
+    sizes = FITTED_SIZES + HELD_OUT_SIZES
+    return Plan(sizes=sizes, seconds=seconds, passes=_PASSES, most=_MOST_REPEATS, within=_WITHIN)
 
 
 def measure(seconds: float, file: File, watch: Watcher) -> list[Sample]:

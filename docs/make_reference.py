@@ -1,0 +1,34 @@
+"""Write docs/reference.md from the commands' own help, so that there is one truth. Run: make docs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hopline.cli.main import COMMANDS, main
+from hopline.jobs.loading import resolve
+
+PAGE = Path(__file__).with_name("reference.md")
+HEAD = """# Reference
+
+Made by `make docs` from the commands' help; a test fails when it is stale. Exit codes: 0 done, 1 a check failed (`verify`), 2 bad input (one line on
+standard error), 3 vector kinds that are not known yet (`verify`), 130 interrupted.
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    parts = [HEAD, _section("hopline", main)]
+    parts += [_section(f"hopline {name}", resolve(where)) for name, (where, _) in COMMANDS.items()]
+    return "\n".join(parts)
+
+
+def _section(title: str, command: click.Command) -> str:
+    with click.Context(command, info_name=title, terminal_width=100, max_content_width=100) as context:
+        usage = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    return f"## {title}\n\n```text\n{usage}\n```\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,43 @@
+"""perftest with a duration reports no peak: python examples/peak_zero.py
+
+ib_write_bw -D 10 printed 664644 iterations of 65536 bytes, and BW peak 0.00 (github.com/linux-rdma/perftest/issues/234).
+"""
+
+import tempfile
+from pathlib import Path
+
+from hopline.errors import FormatError
+from hopline.formats.kinds import recognise
+from hopline.quantity import show
+
+SIZE, ITERATIONS, SECONDS = 65536, 664644, 10.0
+LOG = """\
+                    RDMA_Write BW Test
+ #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]
+ 65536      664644         0.00               34.85                0.066464
+"""
+
+moved = SIZE * ITERATIONS
+average = moved / SECONDS
+
+print("Question: ib_write_bw -D 10 says that the peak bandwidth is 0. Is the link broken?\n")
+print(f"moved                      {ITERATIONS} x {SIZE} B = {show(moved, 'size')}")
+print(f"average over 10 s          {show(average, 'bandwidth')} = {average * 8 / 1e9:.2f} Gb/s, {ITERATIONS / SECONDS:.0f} messages/s")
+print(f"one message every          {show(SECONDS / ITERATIONS, 'time')}")
+print(f"time at a rate of 0        {'never' if moved else 'at once'}, yet the bytes arrived")
+
+with tempfile.TemporaryDirectory() as folder:
+    log = Path(folder) / "write_bw.log"
+    log.write_text(LOG)
+    try:
+        recognise(str(log))
+    except FormatError as error:
+        print(f"\nWhat hopline says of such a log (these lines are made up):\n  {str(error).replace(folder, '...')}")
+
+print(
+    f"""
+Conclusion: the link works; it moved {show(moved, "size")} in 10 s. A peak is the best of single messages, which are only timed
+when their number is given; -D counts completions between two clock readings, so 0.00 stands for 'not measured'. A rate
+cannot be 0 where bytes arrive, and no average is above its peak: leave the column out. Where the tool counts only the
+middle of the run, the rate is higher than this average, never lower."""
+)

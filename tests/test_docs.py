@@ -1,0 +1,56 @@
+"""The documents say what is true: the reference is fresh, and README's commands run."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hopline.cli.main import COMMANDS, code_of
+
+ROOT = Path(__file__).parents[1]
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_is_fresh():
+    assert loaded(ROOT / "docs/make_reference.py").text() == (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+
+
+def test_readme_and_design_name_every_command():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"hopline {name}" not in readme] == []
+
+
+SHOWN = re.compile(r"^\$ (?:\.venv/bin/)?hopline ([^\n]*)\n(.*?)(?=^\$ |^```)", re.MULTILINE | re.DOTALL)
+REPEATABLE = ("p2p", "presets", "verify", "fit")
+PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
+
+
+def examples():
+    for page in PAGES:
+        for command, output in SHOWN.findall((ROOT / page).read_text(encoding="utf-8")):
+            if command.startswith(REPEATABLE):
+                yield pytest.param(command, output, id=f"{page}: {command[:60]}")
+
+
+@pytest.mark.parametrize(("command", "output"), examples())
+def test_what_the_pages_show_is_what_comes_out(command, output, capsys, monkeypatch, tmp_path):
+    for folder in ("tests", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    code_of(shlex.split(command))
+    printed = capsys.readouterr()
+    got = [line.rstrip() for line in (printed.out + printed.err).strip().splitlines()]
+    shown = [line.rstrip() for line in output.strip().splitlines()]
+    if "..." in shown:
+        cut = shown.index("...")
+        assert got[:cut] == shown[:cut]
+    else:
+        assert got == shown
