@@ -1,6 +1,6 @@
 """A benchmark at depth 1 measures latency: python examples/depth_one.py
 
-nixlbench, batch 1, one thread: 4 KiB requests at 0.324 GB/s; ucx_perftest: 284.98 GB/s (github.com/ai-dynamo/nixl/issues/1021).
+nixlbench, batch 1, one thread: 0.324 GB/s, taken as 4 KiB requests; ucx_perftest: 284.98 GB/s (github.com/ai-dynamo/nixl/issues/1021).
 """
 
 from hopline.model.limits import concurrency, target_rate_needs

@@ -32,12 +32,12 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         recognise(str(log))
     except FormatError as error:
-        print(f"\nWhat hopline says of such a log (these lines are made up):\n  {str(error).replace(folder, '...')}")
+        print(f"\nWhat hopline says of such a log (these lines are made up):\n  {str(error).partition(';')[0].replace(folder, '...')}")
 
 print(
     f"""
-Conclusion: the link works; it moved {show(moved, "size")} in 10 s. A peak is the best of single messages, which are only timed
-when their number is given; -D counts completions between two clock readings, so 0.00 stands for 'not measured'. A rate
-cannot be 0 where bytes arrive, and no average is above its peak: leave the column out. Where the tool counts only the
-middle of the run, the rate is higher than this average, never lower."""
+Conclusion: the link works; it moved {show(moved, "size")} in 10 s. With -D the tool
+counts completions over a time and never measures a peak: its 0.00 stands for 'not measured'. A rate cannot be 0 where
+bytes arrive, and no average is above its peak, so leave the column out. If the tool counts only the middle of the 10 s,
+the true rate is higher than this average, never lower."""
 )

@@ -28,7 +28,7 @@ def times(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], axis: s
     rows = [{"x": x, "time": t, "series": name} for name, xy in series.items() for x, t in zip(*xy, strict=True)]
     encoding = {
         "x": _size_axis(rows) if axis == "size" else _log("x", "number of chunks k"),
-        "y": _time_axis(),
+        "y": _time_axis([t for _, ts in series.values() for t in ts]),
         "color": _series(list(series)),
         "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": _dashes(list(series))},
     }
@@ -65,7 +65,7 @@ def fit(
     dots = [{"x": x, "time": t, "role": role} for x, t, role in points]
     lines = [{"x": x, "time": t, "series": name} for name, xy in curves.items() for x, t in zip(*xy, strict=True)]
     rest = [{"x": x, "residual": r, "role": role} for x, r, role in residuals]
-    x = _size_axis(dots)
+    x, y = _size_axis(dots), _time_axis([t for _, t, _ in points])
     roles = sorted({role for _, _, role in points})
     shape = {
         "field": "role",
@@ -80,12 +80,12 @@ def fit(
             {
                 "data": {"values": _thinned(lines)},
                 "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"x": x, "y": _time_axis(), "color": _series(list(curves))},
+                "encoding": {"x": x, "y": y, "color": _series(list(curves))},
             },
             {
                 "data": {"values": _thinned(dots)},
                 "mark": {"type": "point", "size": 55, "filled": True, "color": "#222", "opacity": 0.85},
-                "encoding": {"x": x, "y": _time_axis(), "shape": shape},
+                "encoding": {"x": x, "y": y, "shape": shape},
             },
         ],
     }
@@ -154,9 +154,11 @@ def _size_axis(rows: Sequence[Spec]) -> Spec:
     return {"field": "x", "type": "quantitative", "title": "message size", "scale": scale, "axis": axis}
 
 
-def _time_axis() -> Spec:
-    """Times on a logarithmic axis, labelled at 1, 2 and 5 of each decade."""
-    axis = {"labelExpr": _TIME_LABEL, "values": [m * 10.0**e for e in range(-12, 4) for m in (1, 2, 5)]}
+def _time_axis(times: Sequence[float]) -> Spec:
+    """Times on a logarithmic axis, labelled at 1, 2 and 5 of each decade, more finely where they span less."""
+    low, high = min(times, default=1e-6), max(times, default=1.0)
+    ticks = [m * 10.0**e for e in range(-12, 4) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+    axis: Spec = {"labelExpr": _TIME_LABEL, **({"values": ticks} if len(ticks) > 2 else {"tickCount": 8})}
     return {**_log("time", "time"), "scale": {"type": "log", "nice": False, "zero": False}, "axis": axis}
 
 
@@ -173,4 +175,5 @@ def _dashes(names: list[str]) -> Spec:
 def stacked(specs: Sequence[Spec]) -> Spec:
     """Several pictures, one above the other."""
     parts = [{k: v for k, v in spec.items() if k not in ("$schema", "config")} for spec in specs]
-    return {"$schema": SCHEMA, "vconcat": parts, "config": _CONFIG, "resolve": {"scale": {"color": "independent"}}}
+    own = {"scale": {"color": "independent", "strokeDash": "independent"}}
+    return {"$schema": SCHEMA, "vconcat": parts, "config": _CONFIG, "resolve": own}

@@ -6,6 +6,8 @@ What belongs here: the one place that calls vl-convert, imported late because it
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,12 +47,39 @@ def check_ending(file: Path) -> None:
 
 
 def save(spec: Spec, file: Path) -> None:
-    """Draw ``spec`` into ``file``. Raises OutputError where it cannot be written or holds something else already."""
+    """Draw ``spec`` into ``file``; a picture that hopline drew there before is replaced.
+
+    Raises OutputError where it cannot be written, or where something else of that name would be lost.
+    """
     check_ending(file)
-    if file.exists() and not file.is_file():
-        raise OutputError(f"{file} is not a file")
-    content = IMAGES[file.suffix.lower()](spec)
+    if file.exists() and not _is_ours(file):
+        raise OutputError(f"{file} exists and is no picture of hopline's: give another name")
+    content = _marked(file.suffix.lower(), IMAGES[file.suffix.lower()](spec))
     try:
         file.write_bytes(content)
     except OSError as error:
         raise OutputError(f"{file} cannot be written: {error.strerror}") from None
+
+
+_MARK = b"drawn by hopline"
+_TAIL = 256
+_END = b"\x00\x00\x00\x00IEND\xaeB`\x82"
+"""The chunk that ends a PNG."""
+
+
+def _marked(ending: str, content: bytes) -> bytes:
+    """The picture with a comment near its end, by which it is known again."""
+    if ending != ".png":
+        return content + b"\n<!-- " + _MARK + b" -->\n"
+    text = b"tEXtSoftware\0" + _MARK
+    chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
+    return content.removesuffix(_END) + chunk + _END
+
+
+def _is_ours(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            opened.seek(max(0, file.stat().st_size - _TAIL))
+            return _MARK in opened.read()
+    except OSError:
+        return False
