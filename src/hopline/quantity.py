@@ -59,7 +59,7 @@ EXAMPLES: dict[Dimension, str] = {
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\d.])", re.ASCII)
 _NOT_NUMBERS = re.compile(r"[+-]?(?:nan|inf|infinity)(?![a-z])", re.IGNORECASE)
-_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d+)+", re.ASCII)
+_COMMA = re.compile(r"([+-]?(?:\d+,\d+|\d{1,3}(?:,\d{3})+))(?![\d,])[^,]*", re.ASCII)
 _ELEMENTS = re.compile(r"(\d+(?:\s*[x×*]\s*\d+)*)\s*[x×*]\s*([a-z]+\d*)", re.ASCII)
 _LARGEST_EXPONENT = 330
 _LONGEST_TEXT = 1000
@@ -75,7 +75,10 @@ def convert(value: float, unit: str) -> float:
     name = unit.replace("µ", "u").replace("μ", "u")
     for table in UNITS.values():
         if name in table:
-            return float(exact(value) * table[name])
+            try:
+                return float(exact(value) * table[name])
+            except (ValueError, OverflowError):
+                raise QuantityError(f"{value!r} {unit} is out of range") from None
     raise QuantityError(
         f"unknown unit {unit!r}: {_readings_of_unit(name, None) or 'expected one like MiB, us or Gb/s'}"
     )
@@ -156,7 +159,7 @@ def _number(text: str, literal: str) -> Fraction:
 
 
 def _no_number(text: str, cleaned: str, dimension: Dimension) -> str:
-    if _COMMA.match(cleaned):
+    if _COMMA.fullmatch(cleaned):
         return (
             f"{text!r} is ambiguous: a comma can group thousands or mark decimals; "
             f"write {cleaned.replace(',', '')!r} or {cleaned.replace(',', '.', 1)!r}"
@@ -232,7 +235,7 @@ def parse_list(text: str, dimension: Dimension) -> list[float]:
     Without a step a range doubles, except for counts, where it takes every whole number.
     Raises QuantityError as parse() does, for empty ranges and for more than 10 000 values.
     """
-    if _COMMA.fullmatch(text.strip().rstrip("".join(set(text) - set("0123456789,")))) and dimension != "count":
+    if dimension != "count" and _COMMA.fullmatch(text.strip()):
         raise QuantityError(_no_number(text, text.strip(), dimension))
     values = [v for part in text.split(",") for v in _range(part, dimension)]
     if len(values) > MOST_VALUES:

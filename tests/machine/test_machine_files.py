@@ -141,7 +141,10 @@ def machines(draw):
         memory = draw(st.none() | MEMORIES) if kind == "device" else None
         nodes[name] = Node(name, kind, draw(st.none() | TIMES), draw(st.integers(1, 8)), memory)
     ends = st.sampled_from(sorted(nodes))
-    pairs = draw(st.lists(st.tuples(st.tuples(ends, ends), st.sampled_from(sorted(links))), max_size=5))
+    joined = st.tuples(ends, ends).filter(lambda pair: pair[0] != pair[1])
+    entries = st.tuples(joined, st.sampled_from(sorted(links)))
+    unique = st.lists(entries, max_size=5, unique_by=lambda entry: frozenset(entry[0]))
+    pairs = draw(unique) if len(nodes) > 1 else []
     sources = {f"links.{name}.bandwidth": draw(st.text(max_size=9)) for name in links if draw(st.booleans())}
     connections = tuple(Connection(*pair) for pair in pairs)
     return Machine(draw(st.text(max_size=6)), draw(st.text(max_size=6)), links, nodes, connections, sources)

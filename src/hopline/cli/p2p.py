@@ -13,7 +13,8 @@ import click
 from hopline.cli.options import json_option, quantity
 from hopline.cli.p2p_page import Asked, draw, print_many, print_one
 from hopline.errors import InputError
-from hopline.jobs import machines, transfer
+from hopline.jobs import transfer
+from hopline.jobs.loading import resolve
 from hopline.jobs.transfer import Transfer, Window
 from hopline.model.p2p import WAYS, Cut
 from hopline.quantity import bandwidth as parse_bandwidth
@@ -127,7 +128,7 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} does not go with --machine: the file says it", _context()
             )
-    machine = machines.find(one["machine"])
+    machine = resolve("hopline.jobs.machines:find")(one["machine"])
     if not one["path"]:
         some = ", ".join(list(machine.nodes)[:8])
         raise click.UsageError(f"--path is missing: which nodes? {machine.name} has {some}, ...", _context())

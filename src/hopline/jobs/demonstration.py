@@ -19,9 +19,9 @@ from hopline.records.sample import Sample
 from hopline.run.plan import Plan
 from hopline.study.calibrate import calibrate
 
-FITTED_SIZES = tuple(2**power for power in range(3, 27))
-HELD_OUT_SIZES = tuple(3 * 2 ** (power - 1) for power in range(3, 26, 2))
-"""Half-way between two of the fitted sizes."""
+FITTED_SIZES = tuple(sorted([2**power for power in range(3, 27)] + [3 * 2**power for power in range(2, 25)]))
+HELD_OUT_SIZES = tuple(5 * 2**power for power in range(1, 24, 2))
+"""Each between two of the fitted sizes."""
 _PASSES = 10
 """Visits of each size: a slow drift of the machine then touches all sizes alike."""
 _WITHIN = 0.004

@@ -151,7 +151,11 @@ class _Reader:
         self.sources: dict[str, str] = {}
 
     def machine(self, raw: _File) -> Machine:
-        nodes = {node.name: node for name, entry in raw.nodes.items() for node in self._nodes(name, entry)}
+        nodes: dict[str, Node] = {}
+        for node in (node for name, entry in raw.nodes.items() for node in self._nodes(name, entry)):
+            if node.name in nodes:
+                raise MachineError(f"node {node.name} is there twice: a family of nodes has a member of that name")
+            nodes[node.name] = node
         links = {name: self._link(name, entry) for name, entry in raw.links.items()}
         pairs = tuple(c for entry in raw.connections for c in _connections(entry, raw.nodes))
         return Machine(raw.name, raw.title, links, nodes, pairs, self.sources)
@@ -228,7 +232,11 @@ def _connections(raw: _Connection, nodes: dict[str, _Node]) -> Iterator[Connecti
     if both and raw.ends[0] == raw.ends[1]:
         pairs = [(x, y) for i, x in enumerate(a) for y in a[i + 1 :]]
     elif both:
-        pairs = list(zip(a, b, strict=False))
+        if len(a) != len(b):
+            raise MachineError(
+                f"connection {raw.ends[0]} - {raw.ends[1]} joins {len(a)} nodes with {len(b)}: expected as many"
+            )
+        pairs = list(zip(a, b, strict=True))
     else:
         pairs = [(x, y) for x in a for y in b]
     for pair in pairs:

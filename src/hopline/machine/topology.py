@@ -118,7 +118,15 @@ class Machine:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        seen: set[frozenset[str]] = set()
         for connection in self.connections:
+            pair = frozenset(connection.ends)
+            if len(pair) < 2 or pair in seen:
+                ends = " - ".join(connection.ends)
+                raise MachineError(
+                    f"connection {ends}: expected two different nodes, joined once (several NICs: nics = 2)"
+                )
+            seen.add(pair)
             if connection.link not in self.links:
                 raise UnknownNameError("link", connection.link, self.links)
             for end in connection.ends:

@@ -34,7 +34,10 @@ def equal(size: ArrayLike, hops: Sequence[Hop], chunks: ArrayLike, occupies: boo
 
 def balanced(size: ArrayLike, hops: Sequence[Hop], chunks: ArrayLike, occupies: bool = True) -> Floats:
     """Seconds for min(k, m) chunks of whole bytes, the first m mod k of them one byte larger."""
-    return _blocked(_balanced, checked(size, hops), _number(chunks), hops, occupies)
+    sizes = checked(size, hops)
+    if np.asarray(size).dtype.kind not in "iu" and np.any(sizes != np.floor(sizes)):
+        raise InputError("the size must be a whole number of bytes for chunks of whole bytes")
+    return _blocked(_balanced, sizes, _number(chunks), hops, occupies)
 
 
 def fixed(size: ArrayLike, hops: Sequence[Hop], chunk: ArrayLike, occupies: bool = True) -> Floats:

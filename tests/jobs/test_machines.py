@@ -1,0 +1,112 @@
+"""Where machines are looked for, and that saving loses nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from hopline.errors import MachineError, OutputError, UnknownNameError
+from hopline.jobs import machines
+from hopline.machine import files
+from hopline.machine.topology import Machine
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPLINE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def renamed(name: str) -> Machine:
+    machine = machines.find("sg2260")
+    return Machine(name, "made up", machine.links, machine.nodes, machine.connections, machine.sources)
+
+
+def test_a_file_comes_before_a_saved_machine_and_that_before_a_preset(home):
+    assert machines.find("sg2260").name == "SG2260"
+    machines.save(renamed("saved"), machines.saved_file("sg2260"))
+    assert machines.find("sg2260").name == "saved"
+    machines.save(renamed("file"), Path("sg2260"))
+    assert machines.find("sg2260").name == "file"
+    assert machines.find(str(home / "sg2260.toml")).name == "saved"
+
+
+def test_the_list_shows_ones_own_in_place_of_the_preset(home):
+    before = {p.name: p.file for p in machines.listed()}
+    assert before == {"dgx-h100": None, "sg2260": None, "tcp-cluster": None}
+    machines.save(renamed("saved"), machines.saved_file("sg2260"))
+    machines.save(renamed("mine"), machines.saved_file("mine"))
+    after = {p.name: p for p in machines.listed()}
+    assert sorted(after) == ["dgx-h100", "mine", "sg2260", "tcp-cluster"]
+    assert (after["sg2260"].title, after["sg2260"].file) == ("made up", home / "sg2260.toml")
+
+
+def test_a_broken_saved_machine_does_not_hide_the_others(home):
+    home.mkdir()
+    (home / "broken.toml").write_text("links = [")
+    found = {p.name: p.title for p in machines.listed()}
+    assert len(found) == 4
+    assert found["broken"].startswith("cannot be read: ")
+
+
+def test_saving_refuses_to_overwrite(home):
+    file = machines.saved_file("mine")
+    assert machines.save(renamed("first"), file) is None
+    with pytest.raises(OutputError, match=r"mine\.toml exists"):
+        machines.save(renamed("second"), file)
+    assert machines.find("mine").name == "first"
+
+
+def test_replacing_keeps_what_was_there(home):
+    file = machines.saved_file("mine")
+    kept = []
+    for name in ("first", "second", "third"):
+        kept.append(machines.save(renamed(name), file, replace=True))
+    assert kept[0] is None
+    assert [files.load(k).name for k in kept[1:]] == ["first", "second"]
+    assert machines.find("mine").name == "third"
+
+
+def test_kept_files_are_not_listed(home):
+    for name in ("first", "second"):
+        machines.save(renamed(name), machines.saved_file("mine"), replace=True)
+    assert len(list(home.iterdir())) == 2
+    assert sorted(p.name for p in machines.listed()) == ["dgx-h100", "mine", "sg2260", "tcp-cluster"]
+
+
+@pytest.mark.parametrize("name", ["dgx-h100", "sg2260", "tcp-cluster"])
+def test_a_saved_preset_is_the_same_machine(home, name):
+    machine = machines.find(name)
+    machines.save(machine, Path("copy.toml"))
+    assert machines.find("copy.toml") == machine
+
+
+def test_names_that_are_not_there(home):
+    with pytest.raises(UnknownNameError, match=r"did you mean 'sg2260'\? known are dgx-h100, sg2260, tcp-cluster"):
+        machines.find("sg226")
+    with pytest.raises(MachineError, match="not measured yet"):
+        machines.find("local")
+    for name in ("nowhere.toml", "a/b"):
+        with pytest.raises(MachineError, match="no such machine file"):
+            machines.find(name)
+
+
+def test_where_files_cannot_be_written(home):
+    Path("plain").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        machines.save(renamed("x"), Path("plain/x.toml"))
+
+
+@pytest.mark.parametrize(
+    ("own", "config", "expected"), [("/h", "/c", "/h"), ("", "/c", "/c/hopline"), ("", "", "~/.config/hopline")]
+)
+def test_the_folder(monkeypatch, own, config, expected):
+    monkeypatch.setenv("HOPLINE_HOME", own)
+    monkeypatch.setenv("XDG_CONFIG_HOME", config)
+    assert machines.folder() == Path(expected).expanduser()
+
+
+def test_text_is_that_of_the_file(home):
+    assert machines.text("sg2260").startswith('hopline = "machine"')
+    Path("x.toml").write_text("# mine\n")
+    assert machines.text("x.toml") == "# mine\n"
