@@ -33,9 +33,10 @@ print(
 )
 
 crossing = fixed / (BELIEVED - step)
+once, each = show(fixed, "time", 2), show(step, "time", 2)
 print(
     f"""
-Conclusion: a step takes about {show(step, "time", 2)}, not 3 us, and every ring pays about {show(fixed, "time", 2)} once to be launched.
+Conclusion: a step takes about {each}, not 3 us, and every ring pays about {once} once to be launched.
 At n = 2 that fixed part is most of the time, so two ranks look slow; from {crossing:.1f} steps on the cheaper step has
 made up for it, so eight ranks look fast. No network takes part: all of this is one machine."""
 )

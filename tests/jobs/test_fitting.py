@@ -51,7 +51,7 @@ def test_choosing_among_many_lists_the_first():
 def test_one_rank_is_no_network():
     (alone,) = fits_of("nccl-one-rank.log")
     assert (alone.pieces, alone.reason) == (None, "one rank ran: no network was used")
-    with pytest.raises(FitError, match="no table can be fitted: .*one rank ran"):
+    with pytest.raises(FitError, match=r"no table can be fitted: .*one rank ran"):
         fitting.choose([alone], None)
     (good,) = fits_of("nccl-a-all-reduce.log")
     assert fitting.choose([alone, good], None) is good

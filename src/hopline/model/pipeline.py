@@ -12,19 +12,21 @@ a flow shop is its longest staircase, and a staircase crosses from the large chu
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopline.curve import Curve, Floats, Hop, line_at
+from hopline.curve import Curve, Floats, Hop, breaks_of, line_at
 from hopline.errors import InputError
 from hopline.model.forwarding import checked, require
 
-_Kernel = Callable[[Floats, Floats, Sequence[Hop], bool], Floats]
-_BLOCK = 1 << 14
-"""Elements worked on at a time: a handful of such temporaries stay in the cache."""
+_SLAB = 1 << 19
+"""Floats worked on at a time, in all arrays of a block together: 4 MiB, which the system hands out in large pages."""
+_ARRAYS_PER_HOP, _ARRAYS = 8, 16
+"""Arrays that a block needs at most."""
 
 
 def equal(size: ArrayLike, hops: Sequence[Hop], chunks: ArrayLike, occupies: bool = True) -> Floats:
@@ -34,10 +36,7 @@ def equal(size: ArrayLike, hops: Sequence[Hop], chunks: ArrayLike, occupies: boo
 
 def balanced(size: ArrayLike, hops: Sequence[Hop], chunks: ArrayLike, occupies: bool = True) -> Floats:
     """Seconds for min(k, m) chunks of whole bytes, the first m mod k of them one byte larger."""
-    sizes = checked(size, hops)
-    if np.asarray(size).dtype.kind not in "iu" and np.any(sizes != np.floor(sizes)):
-        raise InputError("the size must be a whole number of bytes for chunks of whole bytes")
-    return _blocked(_balanced, sizes, _number(chunks), hops, occupies)
+    return _blocked(_balanced, checked(size, hops), _number(chunks), hops, occupies)
 
 
 def fixed(size: ArrayLike, hops: Sequence[Hop], chunk: ArrayLike, occupies: bool = True) -> Floats:
@@ -70,15 +69,56 @@ def first_chunk(chunk: ArrayLike, hops: Sequence[Hop]) -> Floats:
     return np.asarray(sum(np.asarray(a + sizes / np.asarray(b)) for a, b in (line_at(hop, sizes) for hop in hops)))
 
 
-def _blocked(kernel: _Kernel, size: ArrayLike, second: ArrayLike, hops: Sequence[Hop], occupies: bool) -> Floats:
-    """Run ``kernel`` on checked inputs of one shape, block by block so that its temporaries stay in the cache."""
+_Kernel = Callable[[Floats, Floats, Sequence[Hop], bool, "_Desk"], Floats]
+
+
+class _Desk:
+    """Arrays to work in, cut from one slab that each thread keeps: fresh memory would cost more than the arithmetic."""
+
+    _kept = threading.local()
+
+    def __init__(self, hops: int, elements: int) -> None:
+        if not hasattr(self._kept, "slab"):
+            self._kept.slab = np.empty(_SLAB)
+        arrays = _ARRAYS_PER_HOP * hops + _ARRAYS
+        self.block = max(1, min(_SLAB // arrays, elements))
+        self._arrays: Floats = self._kept.slab[: arrays * self.block].reshape(arrays, self.block)
+        self._taken = self._length = 0
+
+    def clear(self, length: int) -> None:
+        """Begin a block of ``length`` elements: all arrays are free again."""
+        self._taken, self._length = 0, length
+
+    def array(self) -> Floats:
+        """A free array of the block's length, holding anything."""
+        self._taken += 1
+        return self._arrays[self._taken - 1, : self._length]
+
+    def floats(self, values: NDArray[np.generic]) -> Floats:
+        """``values`` as floats: themselves, or in an array of the desk."""
+        if values.dtype == np.float64:
+            return values.astype(np.float64, copy=False)
+        array = self.array()
+        array[:] = values
+        return array
+
+
+def _blocked(kernel: _Kernel, size: Floats, second: NDArray[np.generic], hops: Sequence[Hop], occupies: bool) -> Floats:
+    """Run ``kernel`` on inputs of one shape, block by block so that what it works on stays in the cache.
+
+    A ``second`` that is one number for all stays one.
+    """
     parts = [np.asarray(part) for hop in hops if isinstance(hop, tuple) for part in hop if np.ndim(part)]
-    arrays = np.broadcast_arrays(size, second, *parts)
+    varied = [second] if np.ndim(second) else []
+    one = np.asarray(second if second.ndim == 0 else 1.0, dtype=float)
+    arrays = np.broadcast_arrays(size, *varied, *parts)
     shape, flat = arrays[0].shape, [array.reshape(-1) for array in arrays]
-    out = np.empty(flat[0].shape)
-    for begin in range(0, out.size, _BLOCK):
-        m, k, *lines = (np.asarray(array[begin : begin + _BLOCK], dtype=float) for array in flat)
-        out[begin : begin + _BLOCK] = kernel(m, k, _with_parts(hops, lines), occupies)
+    desk, out = _Desk(len(hops), flat[0].size), np.empty(flat[0].shape)
+    for begin in range(0, out.size, desk.block):
+        desk.clear(min(desk.block, out.size - begin))
+        m, *rest = (desk.floats(array[begin : begin + desk.block]) for array in flat)
+        k, lines = (rest[0], rest[1:]) if varied else (one, rest)
+        out[begin : begin + desk.block] = kernel(m, k, _with_parts(hops, lines), occupies, desk)
     return out.reshape(shape)
 
 
@@ -104,68 +144,98 @@ def _number(chunks: ArrayLike) -> NDArray[np.generic]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Per hop: seconds that it is busy with a chunk, and seconds of pure latency after that (None: there is none)."""
+    """Per hop: seconds that it is busy with a chunk, seconds more for a byte more on the same piece, and seconds of pure
+    latency after that (None: there is none).
+    """
 
     busy: list[Floats]
+    per_byte: list[float | Floats]
     lag: list[float | Floats] | None
 
     def lagged(self, time: Floats, hop: int) -> Floats:
         """``time`` and the pure latency of one hop."""
-        return time if self.lag is None else time + self.lag[hop]
+        return time if self.lag is None else np.add(time, self.lag[hop], out=time)
+
+    def one_byte_more(self, desk: _Desk) -> _Times:
+        """The same chunks with one byte more, on the same pieces."""
+        pairs = zip(self.busy, self.per_byte, strict=True)
+        return replace(self, busy=[np.add(busy, slope, out=desk.array()) for busy, slope in pairs])
 
 
-def _times(chunk: Floats, hops: Sequence[Hop], occupies: bool, more: float = 0.0) -> _Times:
-    """What chunks of ``chunk`` + ``more`` bytes cost on each hop."""
-    lines = [line_at(hop, chunk + more if isinstance(hop, Curve) else chunk) for hop in hops]
-    busy = []
-    for latency, bandwidth in lines:
-        slope = 1 / np.asarray(bandwidth)
-        busy.append(np.asarray(chunk * slope + ((latency if occupies else 0.0) + more * slope)))
-    return _Times(busy, None if occupies else [latency for latency, _ in lines])
+def _times(chunk: Floats, hops: Sequence[Hop], occupies: bool, desk: _Desk) -> _Times:
+    """What chunks of ``chunk`` bytes cost on each hop."""
+    lines = [line_at(hop, chunk) for hop in hops]
+    slopes = [1 / np.asarray(bandwidth) for _, bandwidth in lines]
+    busy = [np.multiply(chunk, slope, out=desk.array()) for slope in slopes]
+    if occupies:
+        for moving, (latency, _) in zip(busy, lines, strict=True):
+            moving += latency
+    return _Times(busy, list(slopes), None if occupies else [latency for latency, _ in lines])
 
 
-def _equal(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool) -> Floats:
-    times = _times(m / k, hops, occupies)
-    most, total = times.busy[0], times.lagged(times.busy[0], 0)
-    for i, busy in enumerate(times.busy[1:], start=1):
-        most, total = np.maximum(most, busy), times.lagged(total + busy, i)
-    return (k - 1) * most + total
+def _equal(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool, desk: _Desk) -> Floats:
+    times = _times(np.divide(m, k, out=desk.array()), hops, occupies, desk)
+    most = total = times.busy[0]
+    for busy in times.busy[1:]:
+        most = np.maximum(most, busy, out=desk.array())
+        total = np.add(total, busy, out=desk.array())
+    time = np.multiply(most, np.subtract(k, 1.0, out=desk.array()), out=desk.array())
+    time += total
+    return time if times.lag is None else np.asarray(time + sum(times.lag))
 
 
-def _balanced(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool) -> Floats:
-    number = np.minimum(np.maximum(m, 1.0), k)
-    small = np.floor(m / number)
-    large = m - small * number
-    after, before = _times(small, hops, occupies), _times(small, hops, occupies, more=1.0)
-    return _staircase(large, number - large, before, after)
+def _balanced(m: Floats, k: Floats, hops: Sequence[Hop], occupies: bool, desk: _Desk) -> Floats:
+    small, large = desk.array(), desk.array()
+    if np.any(np.floor(m, out=small) != m):
+        raise InputError("the size must be a whole number of bytes for chunks of whole bytes")
+    number = np.maximum(m, 1.0, out=desk.array())
+    np.minimum(number, k, out=number)
+    np.divide(m, number, out=small)
+    np.floor(small, out=small)
+    np.multiply(small, number, out=large)
+    np.subtract(m, large, out=large)
+    after = _times(small, hops, occupies, desk)
+    before = _times(small + 1, hops, occupies, desk) if breaks_of(hops) else after.one_byte_more(desk)
+    return _staircase(large, np.subtract(number, large, out=desk.array()), before, after, desk)
 
 
-def _fixed(m: Floats, chunk: Floats, hops: Sequence[Hop], occupies: bool) -> Floats:
+def _fixed(m: Floats, chunk: Floats, hops: Sequence[Hop], occupies: bool, desk: _Desk) -> Floats:
     full = np.maximum(np.ceil(m / chunk) - 1, 0.0)
-    rest = m - full * chunk
-    return _staircase(full, np.ones_like(full), _times(chunk, hops, occupies), _times(rest, hops, occupies))
+    before = _times(np.broadcast_to(chunk, m.shape), hops, occupies, desk)
+    return _staircase(full, np.ones_like(m), before, _times(m - full * chunk, hops, occupies, desk), desk)
 
 
-def _staircase(r: Floats, n: Floats, before: _Times, after: _Times) -> Floats:
-    """When the last byte of r >= 0 chunks like ``before``, then n >= 1 like ``after``, is there; see the module."""
-    tails = _tails(n, after)
-    total, most, some, fewer = before.busy[0], before.busy[0], np.minimum(r, 1.0), r - 1
-    longest = r * total + tails[0]
-    for i, (busy, tail) in enumerate(zip(before.busy[1:], tails[1:], strict=True), start=1):
-        total, most = before.lagged(total + busy, i - 1), np.maximum(most, busy)
-        longest = np.maximum(longest, (fewer * most + total) * some + tail)
+def _staircase(r: Floats, n: Floats, before: _Times, after: _Times, desk: _Desk) -> Floats:
+    """When the last byte of r >= 0 chunks like ``before``, then n >= 1 like ``after``, is there; see the module.
+
+    Where r = 0 a crossing from large to small chunks must not count: it is multiplied by min(r, 1).
+    """
+    longest, *tails = _tails(n, after, desk)
+    most = total = before.busy[0]
+    longest += np.multiply(r, total, out=desk.array())
+    some, fewer = np.minimum(r, 1.0, out=desk.array()), np.subtract(r, 1.0, out=desk.array())
+    for i, (busy, tail) in enumerate(zip(before.busy[1:], tails, strict=True)):
+        total = before.lagged(np.add(total, busy, out=desk.array()), i)
+        most = np.maximum(most, busy, out=desk.array())
+        crossing = np.multiply(fewer, most, out=desk.array())
+        crossing += total
+        crossing *= some
+        crossing += tail
+        np.maximum(longest, crossing, out=longest)
     if before.lag is not None:
-        longest = np.maximum(longest, (fewer * most + total + before.lag[-1]) * some)
+        np.maximum(longest, (fewer * most + total + before.lag[-1]) * some, out=longest)
     return longest
 
 
-def _tails(n: Floats, after: _Times) -> list[Floats]:
+def _tails(n: Floats, after: _Times, desk: _Desk) -> list[Floats]:
     """Σ_{i≥s} (t_i + lag_i) + (n-1) max_{i≥s} t_i for each s."""
-    most, fewer = after.busy[-1], n - 1
-    total = after.lagged(most, len(after.busy) - 1)
-    out = [fewer * most + total]
+    most, fewer = after.busy[-1], np.subtract(n, 1.0, out=desk.array())
+    out = [after.lagged(np.multiply(n, most, out=desk.array()), -1)]
+    total = most if after.lag is None else most + after.lag[-1]
     for i in range(len(after.busy) - 2, -1, -1):
-        busy = after.busy[i]
-        total, most = after.lagged(total + busy, i), np.maximum(most, busy)
-        out.append(fewer * most + total)
+        total = after.lagged(np.add(total, after.busy[i], out=desk.array()), i)
+        most = np.maximum(most, after.busy[i], out=desk.array())
+        tail = np.multiply(fewer, most, out=desk.array())
+        tail += total
+        out.append(tail)
     return out[::-1]

@@ -1,0 +1,175 @@
+"""What the pages say: costs, fits, machines and samples."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopline.jobs import fitting, machines
+from hopline.records.estimate import Estimate, Premise, Term
+from hopline.records.sample import Sample
+from hopline.show import fitting as fit_pages
+from hopline.show import machine as machine_pages
+from hopline.show import measuring as sample_pages
+from hopline.show import transfer as pages
+from hopline.show.document import Grid, plain
+from hopline.study.calibrate import calibrate
+
+LOGS = Path(__file__).parents[1] / "data" / "logs"
+
+
+def estimate(values, **changes):
+    terms = tuple(Term(f"term {i}", v) for i, v in enumerate(values))
+    return Estimate("direct", sum(values), "time", terms, "sum", **{"binds": "term 0", **changes})
+
+
+# --- transfers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "said"),
+    [
+        (1, 2, "50 %"),
+        (1, 20, "5.0 %"),
+        (1, 2000, "0.05 %"),
+        (1, 0, "—"),
+        (-1, 10, "-10 %"),
+        (0, 1, "0 %"),
+        (1, 1, "100 %"),
+    ],
+)
+def test_shares(part, whole, said):
+    assert pages.share(part, whole) == said
+
+
+def test_the_way_taken_is_marked():
+    ways = {"store-and-forward": estimate([1e-3]), "pipelined": estimate([0.0])}
+    text = plain([pages.ways(ways, "pipelined", 1e6)])
+    marked = [line for line in text.splitlines() if line.lstrip().startswith("*")]
+    assert len(marked) == 1
+    assert "—" in marked[0]
+    assert "1.000 GB/s" in text
+
+
+def test_many_terms_are_gathered_and_still_add_up():
+    text = plain(pages.reasons(estimate([float(i) for i in range(1, 13)], next_limit="term 1", distance=1.2)))
+    assert "4 more" in text
+    assert "10.00 s" in text
+    assert "12.00 s" in text
+    assert "Binds: term 0; next is the term 1, 1.20 times smaller." in text
+
+
+def test_a_negative_term_is_shown_as_such():
+    text = plain(pages.reasons(estimate([2e-6, -1e-7])))
+    assert "-100.0 ns" in text
+    assert "-5.3 %" in text
+
+
+def test_premises_and_levers():
+    found = [Premise("x holds", "broken"), Premise("y", "unknown", "adds 1 us", True)]
+    assert plain(pages.premises(found)) == "Not met: x holds\nNot known: y; adds 1 us\n"
+    assert pages.levers([]) == []
+    text = plain(pages.levers([(f"change {i}", 1e-6, 0.5) for i in range(9)]))
+    assert text.count("-50 %") == 5
+    assert only_broken_and_those_that_matter() == ["a", "c"]
+
+
+def only_broken_and_those_that_matter():
+    premises = (
+        Premise("a", "broken"),
+        Premise("b", "unknown"),
+        Premise("c", "unknown", matters=True),
+        Premise("d", "holds"),
+    )
+    return [p.text for p in estimate([1.0], premises=premises).shown_premises()]
+
+
+# --- fits ---------------------------------------------------------------------------------------------------------
+
+
+def test_pages_of_a_log_say_what_was_dropped():
+    (log,), (fit,) = fitting.fit_files([str(LOGS / "nccl-b-all-gather-tagged-faulty.log")])
+    text = plain([*fit_pages.log_lines(log), *fit_pages.table_lines(fit.number, fit.title, fit.table)])
+    assert "nccl-tests, 1 table" in text
+    assert "1 row dropped: the result was wrong" in text
+    assert "all_gather, 8 ranks; time; 4 sizes, 4 KiB to 64 MiB (line 17)" in text
+
+
+def test_one_piece_and_several():
+    size = np.array([2.0**p for p in range(24)])
+    straight = 2e-6 + size / 1e10
+    bent = straight + np.where(size > 4096, 9e-6, 0)
+    for time, said in ((straight, "one piece suffices"), (bent, "2 pieces")):
+        line, pieces = calibrate(size, time, most_pieces=1), calibrate(size, time)
+        text = plain(fit_pages.fit_lines(line, pieces))
+        assert said in text
+        assert "start-up α" in text
+        assert ("to the end" in text) == (said == "2 pieces")
+    gap = calibrate(size, straight, "gap")
+    assert "least gap" in plain(fit_pages.fit_lines(gap, gap))
+
+
+def test_predictions_mark_extrapolation():
+    fit = calibrate([64, 1024, 65536], [1e-6, 1.1e-6, 8e-6])
+    rows = fit_pages.predictions(fit, [0, 64, 65536, 65537]).rows
+    assert [row[3] for row in rows] == ["extrapolation", "", "", "extrapolation"]
+    assert rows[0][2] == "0 B/s"
+
+
+def test_an_overview_holds_a_row_for_each_table():
+    _, fits = fitting.fit_files([str(LOGS / "osu-pairs.out"), str(LOGS / "nccl-one-rank.log")])
+    grid = fit_pages.overview([(f.number, f.title, f.table, f.line, f.pieces, f.reason) for f in fits])
+    assert len(grid.rows) == 4
+    assert all(len(row) == len(grid.header) for row in grid.rows)
+    assert "no fit, one rank ran" in grid.rows[3][1]
+    assert grid.rows[1][1].endswith("(gap)")
+
+
+def test_no_bandwidth_is_said():
+    assert fit_pages.show_bandwidth(float("inf")) == "no growth"
+    assert fit_pages.show_bandwidth(5e10) == "50.00 GB/s"
+
+
+# --- machines and samples -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dgx-h100", "sg2260", "tcp-cluster"])
+def test_a_machine_shows_each_number_with_its_source(name):
+    machine = machines.find(name)
+    text = plain(machine_pages.links(machine) + machine_pages.nodes(machine))
+    for link in machine.links.values():
+        assert f"Link {link.name}: {link.duplex} duplex, {link.forwarding}" in text
+        assert machine.sources[f"links.{link.name}.bandwidth"] in text
+    for node in machine.nodes.values():
+        assert node.name.rstrip("0123456789") in text
+    data = machine_pages.data(machine)
+    assert len(data["connections"]) == len(machine.connections)
+    assert {n: d["bandwidth"] for n, d in data["links"].items()} == {n: x.bandwidth for n, x in machine.links.items()}
+    first, last = machine_pages.example_path(machine).split(",")
+    assert machine.path([first, last]).legs
+
+
+def test_a_fitted_machine_shows_its_pieces_and_its_evidence():
+    _, fits = fitting.fit_files([str(LOGS / "osu-pairs.out")])
+    text = plain(machine_pages.links(fitting.machine_of(fits[0], "m")))
+    assert "from 103 B" in text
+    assert "held-out error" in text
+    assert "osu-pairs.out line 5; measured 0 B to 1 MiB" in text
+
+
+def test_samples():
+    taken = [Sample("latency", "mpi", "h", 2, 0, (1e-6, 2e-6, 3e-6), 2e-8), Sample("latency", "mpi", "h", 2, 8, (0.0,))]
+    grid, line = sample_pages.samples(taken)
+    assert isinstance(grid, Grid)
+    assert [row[0] for row in grid.rows] == ["0 B", "8 B"]
+    assert grid.rows[0][3] == "3"
+    assert grid.rows[1][4] == "—"
+    assert "at most 20 ns" in line.text
+    assert sample_pages.samples([])[0].rows == []
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    with sample_pages.progress("measuring") as bar:
+        bar(0.5, "8 B")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
