@@ -12,8 +12,10 @@ from hopline.jobs.loading import resolve
 PAGE = Path(__file__).with_name("reference.md")
 HEAD = """# Reference
 
-Made by `make docs` from the commands' help; a test fails when it is stale. Exit codes: 0 done, 1 a check failed (`verify`), 2 bad input (one line on
-standard error), 3 vector kinds that are not known yet (`verify`), 130 interrupted.
+Made by `make docs` from the commands' help; a test fails when it is stale.
+
+Exit codes: 0 done; 1 a check failed (`verify`); 2 bad input, one line on standard error; 3 vector kinds that are not
+known yet (`verify`); 130 interrupted.
 """
 
 

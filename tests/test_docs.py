@@ -33,14 +33,14 @@ REPEATABLE = ("p2p", "presets", "verify", "fit")
 PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
 
 
-def examples():
+def shown_examples():
     for page in PAGES:
         for command, output in SHOWN.findall((ROOT / page).read_text(encoding="utf-8")):
             if command.startswith(REPEATABLE):
                 yield pytest.param(command, output, id=f"{page}: {command[:60]}")
 
 
-@pytest.mark.parametrize(("command", "output"), examples())
+@pytest.mark.parametrize(("command", "output"), list(shown_examples()))
 def test_what_the_pages_show_is_what_comes_out(command, output, capsys, monkeypatch, tmp_path):
     for folder in ("tests", "examples"):
         (tmp_path / folder).symlink_to(ROOT / folder)

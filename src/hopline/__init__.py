@@ -17,7 +17,7 @@ _PUBLIC = {
     "find_machine": "hopline.jobs.notebook",
     "fit": "hopline.jobs.notebook",
     "p2p": "hopline.jobs.notebook",
-    "quantity": "hopline.jobs.notebook",
+    "parse": "hopline.jobs.notebook",
     "read_log": "hopline.jobs.notebook",
 }
 __all__ = ["__version__", *_PUBLIC]

@@ -86,9 +86,6 @@ def test_somebody_elses_file_is_left_alone(events, tmp_path):
     assert file.read_text() == "dear diary\n"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the folder of the samples file is made without a look at errors", raises=OSError
-)
 def test_a_folder_that_cannot_be_made(events, tmp_path):
     (tmp_path / "plain").write_text("")
     with pytest.raises(OutputError):

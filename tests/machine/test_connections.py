@@ -5,7 +5,9 @@ import pytest
 from hopline.errors import MachineError
 from hopline.machine.files import loads
 
-HEAD = 'hopline = "machine"\nversion = 1\nname = "m"\n[links.l]\nbandwidth = "1 GB/s"\n[links.k]\nbandwidth = "2 GB/s"\n'
+HEAD = (
+    'hopline = "machine"\nversion = 1\nname = "m"\n[links.l]\nbandwidth = "1 GB/s"\n[links.k]\nbandwidth = "2 GB/s"\n'
+)
 NODES = "[nodes.a]\ncount = 2\n[nodes.b]\ncount = 3\n"
 
 

@@ -121,7 +121,6 @@ def test_many_points_are_thinned_and_the_picture_says_so():
     assert BY_SIZE["title"]["subtitle"] == ""
 
 
-@pytest.mark.xfail(strict=True, reason="every n-th row is kept, so the last point of a thinned line can be lost")
 def test_thinning_keeps_the_ends_of_a_line():
     many = [float(i) for i in range(1, 12_001)]
     kept = [row["x"] for row in figures.times({"a": (many, many)}, "size", "Many")["data"]["values"]]

@@ -46,12 +46,13 @@ def demo(folder: File, seconds: float | None, as_json: bool) -> None:
 
     It saves this machine as 'local' for the other commands.
     """
+    time = _SECONDS if seconds is None else seconds
+    demonstration.plan(time)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder} cannot be made: {error.strerror}") from None
     samples_file = folder / measuring.new_file().name
-    time = _SECONDS if seconds is None else seconds
     if not as_json:
         click.echo(
             f"Sending real messages between two processes of this machine for about {show(time, 'time', 2)} ...",

@@ -5,6 +5,8 @@ What belongs here: COMMANDS, lazy loading, and the one place where an error beco
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -75,10 +77,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def code_of(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; bad input is one line on standard error and code 2, never a traceback."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _ready_streams()
     try:
-        code = main.main(
-            args=list(arguments) if arguments is not None else None, prog_name="hopline", standalone_mode=False
-        )
+        code = main.main(args=given or ["--help"], prog_name="hopline", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         where = f" (see {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
@@ -89,9 +91,40 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
         click.echo("hopline: interrupted", err=True)
         return _INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        return _failed(f"{error.filename or 'the output'}: {error.strerror or error}")
     return code if isinstance(code, int) else 0
+
+
+def _ready_streams() -> None:
+    """Letters that a terminal has not got are spelled out; a stream that was closed takes nothing."""
+    codecs.register_error("hopline", _spelled)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="hopline")
+
+
+_SPELLED = {
+    "µ": "u", "μ": "u", "α": "alpha", "β": "beta", "Σ": "sum ", "√": "sqrt", "—": "-", "−": "-", "×": "x", "≥": ">=",
+    "≤": "<=", "→": "->", "∞": "inf", "…": "...",
+}  # fmt: skip
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_SPELLED.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+
+def _drop_output() -> None:
+    """What is left in standard output's buffer goes nowhere, so that leaving does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(message: str) -> int:

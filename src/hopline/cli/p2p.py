@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path as File
@@ -17,8 +18,8 @@ from hopline.jobs import transfer
 from hopline.jobs.loading import resolve
 from hopline.jobs.transfer import Transfer, Window
 from hopline.model.p2p import WAYS, Cut
+from hopline.quantity import Dimension
 from hopline.quantity import bandwidth as parse_bandwidth
-from hopline.quantity import show
 from hopline.quantity import time as parse_time
 from hopline.show import images
 
@@ -31,6 +32,7 @@ Examples:
   hopline p2p --size 64MiB --machine sg2260 --path a0,b0 --plot cost.html
 """
 _MOST_QUESTIONS = 10_000
+_MOST_HOPS = 1000
 
 
 @click.command(epilog=EXAMPLES)
@@ -82,56 +84,75 @@ def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
         click.echo(f"\nPicture: {plot}")
 
 
+_AXES: dict[str, Dimension] = {
+    "size": "size", "latency": "time", "bandwidth": "bandwidth", "hops": "count", "chunks": "count", "chunk": "size",
+}  # fmt: skip
+"""Options that may hold several values, with their dimension."""
+
+
 def _questions(given: dict[str, Any]) -> Iterator[Asked]:
-    if not given["size"]:
-        raise click.UsageError("--size is missing: how many bytes are moved? Like --size 64MiB", _context())
-    if given["chunks"] and given["chunk"]:
-        raise click.UsageError("--chunks and --chunk exclude each other: give the number or the size", _context())
-    axes = {name: given[name] for name in ("size", "latency", "bandwidth", "hops", "chunks", "chunk") if given[name]}
-    total = 1
-    for values in axes.values():
-        total *= len(values)
+    _check_options(given)
+    axes = {name: given[name] for name in _AXES if given[name]}
+    total = math.prod(len(values) for values in axes.values())
     if total > _MOST_QUESTIONS:
         raise InputError(f"the lists make {total} combinations: expected at most {_MOST_QUESTIONS}")
-    dimension = {
-        "size": "size",
-        "latency": "time",
-        "bandwidth": "bandwidth",
-        "hops": "count",
-        "chunks": "count",
-        "chunk": "size",
-    }
     for combination in product(*axes.values()):
         chosen = dict(zip(axes, combination, strict=True))
-        varied = {n: show(v, dimension[n]) for n, v in chosen.items() if len(axes[n]) > 1}  # type: ignore[arg-type]
+        varied = {n: (v, _AXES[n]) for n, v in chosen.items() if len(axes[n]) > 1}
         question, path = _question({**given, **dict.fromkeys(axes), **chosen})
         yield Asked(question, varied, path)
 
 
-def _context() -> click.Context:
-    return click.get_current_context()
+_NEEDS = {"half_duplex": "receive", "turnaround": "in_flight", "payload": "in_flight", "in_flight": "payload"}
+"""Option -> the one without which it means nothing."""
+
+
+def _check_options(given: dict[str, Any]) -> None:
+    if not given["size"]:
+        raise _usage("--size is missing: how many bytes are moved? Like --size 64MiB")
+    if given["chunks"] and given["chunk"]:
+        raise _usage("--chunks and --chunk exclude each other: give the number or the size")
+    for name, needed in _NEEDS.items():
+        if not _absent(given[name]) and given[needed] is None:
+            raise _usage(f"{_option(name)} means nothing without {_option(needed)}")
+
+
+def _absent(value: object) -> bool:
+    """Whether an option was not given; 0 is a value."""
+    return value is None or value is False or value == ()
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context())
+
+
+def _option(name: str) -> str:
+    return "--" + {"unequal": "hop", "reduce_": "reduce"}.get(name, name).replace("_", "-")
+
+
+def _refuse(one: dict[str, Any], names: Sequence[str], reason: str) -> None:
+    """Refuse the first of ``names`` that was given."""
+    for name in names:
+        if not _absent(one[name]):
+            raise _usage(f"{_option(name)} {reason}")
 
 
 def _question(one: dict[str, Any]) -> tuple[Transfer, str]:
     """One question from options that hold one value each."""
     cut = Cut(k=None if one["chunks"] is None else int(one["chunks"]), chunk=one["chunk"])
-    question, path = _by_machine(one) if one["machine"] else _by_numbers(one)
+    question, path = _by_numbers(one) if one["machine"] is None else _by_machine(one)
     latency = question.route.hops[0].at(one["size"])[0]
     question = replace(question, cut=cut, receive=one["receive"], window=_window(one, latency))
-    way = one["way"] or ("pipelined" if cut != Cut() and len(question.route.hops) > 1 else question.way)
-    return replace(question, way=way), path
+    return replace(question, way=one["way"] or ("pipelined" if cut != Cut() else question.way)), path
 
 
 def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
-    for name in ("latency", "bandwidth", "hops", "unequal", "switch_latency", "header", "flit", "route_time", "memory"):
-        if one[name]:
-            raise click.UsageError(
-                f"--{name.replace('_', '-')} does not go with --machine: the file says it", _context()
-            )
+    told = ("latency", "bandwidth", "hops", "unequal", "switch_latency", "header", "flit", "route_time", "memory")
+    _refuse(one, told, "does not go with --machine: the file says it")
     machine = resolve("hopline.jobs.machines:find")(one["machine"])
     if not one["path"]:
         some = ", ".join(list(machine.nodes)[:8])
-        raise click.UsageError(f"--path is missing: which nodes? {machine.name} has {some}, ...", _context())
+        raise _usage(f"--path is missing: which nodes? {machine.name} has {some}, ...")
     names = [name.strip() for name in one["path"].split(",")]
     ranks, nics = int(one["ranks"] or 2), int(one["nics"] or 1)
     route, path = transfer.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
@@ -143,10 +164,10 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
 
 
 def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:
-    for name in ("path", "ranks", "nics", "reduce_"):
-        if one[name]:
-            raise click.UsageError(f"--{name.strip('_')} needs a --machine", _context())
+    _refuse(one, ("path", "ranks", "nics", "reduce_"), "needs a --machine")
     lines = _lines(one)
+    if one["memory"] is not None and len(lines) > 1:
+        raise _usage("--memory is the sender's on one hop: for longer paths give a --machine")
     route = transfer.plain_route(lines, one["switch_latency"], one["header"] or 0.0, one["flit"], one["route_time"])
     switched = one["switch_latency"] is not None and len(lines) > 1
     way = "cut-through" if switched else "store-and-forward"
@@ -156,27 +177,24 @@ def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:
 
 def _lines(one: dict[str, Any]) -> list[tuple[float, float]]:
     if one["unequal"]:
-        if one["latency"] is not None or one["bandwidth"] is not None or one["hops"] is not None:
-            raise click.UsageError("--hop excludes --latency, --bandwidth and --hops", _context())
+        _refuse(one, ("latency", "bandwidth", "hops"), "does not go with --hop, which gives each hop its own")
         return [_line(text) for text in one["unequal"]]
+    if one["hops"] is not None and one["hops"] > _MOST_HOPS:
+        raise InputError(f"{one['hops']:.0f} hops: expected at most {_MOST_HOPS}")
     missing = [f"--{name}" for name in ("latency", "bandwidth") if one[name] is None]
     if missing:
-        raise click.UsageError(
-            f"{' and '.join(missing)} missing: give both, or --hop, or --machine and --path", _context()
-        )
+        raise _usage(f"{' and '.join(missing)} missing: give both, or --hop, or --machine and --path")
     return [(one["latency"], one["bandwidth"])] * int(one["hops"] or 1)
 
 
 def _line(text: str) -> tuple[float, float]:
     latency, colon, bandwidth = text.partition(":")
     if not colon:
-        raise click.UsageError(f"--hop: {text!r} is not TIME:BANDWIDTH, like 2us:25GB/s", _context())
+        raise click.UsageError(f"--hop: {text!r} is not TIME:BANDWIDTH, like 2us:25GB/s")
     return parse_time(latency), parse_bandwidth(bandwidth)
 
 
 def _window(one: dict[str, Any], latency: float) -> Window | None:
-    if one["in_flight"] is None and one["payload"] is None:
+    if one["in_flight"] is None:
         return None
-    if one["in_flight"] is None or one["payload"] is None:
-        raise click.UsageError("--in-flight and --payload go together", _context())
     return Window(one["in_flight"], one["payload"], latency if one["turnaround"] is None else one["turnaround"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path as File
@@ -10,8 +11,9 @@ from typing import Any
 from hopline.cli.options import print_json
 from hopline.jobs import transfer
 from hopline.jobs.transfer import Cost, Transfer
+from hopline.model.limits import Concurrency
 from hopline.model.p2p import WAYS, Cut
-from hopline.quantity import show
+from hopline.quantity import Dimension, show
 from hopline.show import figures, images
 from hopline.show import transfer as pages
 from hopline.show.document import Block, Grid, Heading, Line, print_document
@@ -22,7 +24,7 @@ class Asked:
     """A question and what it is called in a sweep."""
 
     question: Transfer
-    varied: dict[str, str]
+    varied: dict[str, tuple[float, Dimension]]
     path: str
 
 
@@ -30,11 +32,13 @@ class Asked:
 
 
 def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
+    """One question in full."""
     if as_json:
         print_json(as_data(answer))
         return
-    single = len(asked.question.route.hops) == 1
-    shown = {n: e for n, e in answer.ways.items() if not single or n == answer.chosen}
+    question = asked.question
+    single = len(question.route.hops) == 1
+    shown = {n: e for n, e in answer.ways.items() if not single or n in (answer.chosen, "store-and-forward")}
     blocks: list[Block] = [Heading(f"{show(answer.size, 'size')} over {asked.path}")]
     blocks.append(pages.ways(shown, answer.chosen, answer.size))
     if single:
@@ -47,7 +51,9 @@ def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
 
 
 def _figures(answer: Cost, single: bool) -> list[Block]:
-    rows = [("half of the peak from", show(answer.half_size, "size", 3)), ("long messages tend to", _peak(answer))]
+    rows = [("long messages tend to", show(answer.peak, "bandwidth"))]
+    if answer.half_size is not None:
+        rows.insert(0, ("half of the peak from", show(math.ceil(answer.half_size), "size", 3)))
     if not single:
         closed = answer.closed_form
         kept = "" if closed.holds else ", but the bottleneck changes with k, so it does not hold"
@@ -57,20 +63,16 @@ def _figures(answer: Cost, single: bool) -> list[Block]:
     if answer.exchange is not None:
         rows.append(("both directions at once", f"{show(answer.exchange, 'time')}, bound by {answer.exchange_binds}"))
     if answer.concurrency is not None:
-        c = answer.concurrency
-        rows.append(
-            (
-                "requests in flight give",
-                f"{show(c.throughput, 'bandwidth')}, {pages.share(c.fraction, 1)} of the line, {show(c.time, 'time')}",
-            )
-        )
-        rows.append(("line rate needs", f"{c.needed} in flight, {show(c.needed_rate, 'count')} requests/s"))
+        rows += _requests(answer.concurrency)
     return [Heading("Figures"), Grid(("", ""), rows, left=2)]
 
 
-def _peak(answer: Cost) -> str:
-    kinds = {"store-and-forward": answer.peak.store_and_forward}
-    return show(kinds.get(answer.chosen, answer.peak.cut_through), "bandwidth")
+def _requests(found: Concurrency) -> list[tuple[str, str]]:
+    share = f"{pages.share(found.fraction, 1)} of the line"
+    rows = [("requests in flight give", f"{show(found.throughput, 'bandwidth')}, {share}")]
+    if found.needed is not None and found.needed_rate is not None:
+        rows.append(("line rate needs", f"{found.needed} in flight, {show(found.needed_rate, 'count')} requests/s"))
+    return rows
 
 
 def as_data(answer: Cost) -> dict[str, Any]:
@@ -82,30 +84,50 @@ def as_data(answer: Cost) -> dict[str, Any]:
 
 
 def print_many(asked: Sequence[Asked], as_json: bool) -> None:
+    """A row for each question."""
     rows = [(item, transfer.times(item.question), item.question) for item in asked]
     if as_json:
-        print_json([{"size": q.size, **item.varied, "time_s": times, "way": q.way} for item, times, q in rows])
+        print_json([_row_data(*row) for row in rows])
         return
-    names = list(asked[0].varied)
     single = all(len(q.route.hops) == 1 for _, _, q in rows)
-    shown = ["store-and-forward"] if single else list(WAYS)
-    header = (*names, *("time" if single else n for n in shown), "effective", "best k")
-    table = [
-        (
-            *item.varied.values(),
-            *(show(times[n], "time") for n in shown),
-            show(q.size / times[q.way] if times[q.way] else None, "bandwidth"),
-            str(transfer.best_chunks(q)),
-        )
-        for item, times, q in rows
-    ]
+    exchanged = any(q.receive is not None for _, _, q in rows)
+    shown = _shown(asked[0].question, single)
+    header = (*asked[0].varied, *shown.values(), "effective", *(["best k"] if not single else []))
+    header += ("both directions",) if exchanged else ()
+    table = []
+    for item, times, q in rows:
+        cells = [show(value, dimension) for value, dimension in item.varied.values()]
+        cells += [show(times[n], "time") for n in shown]
+        cells.append(show(q.size / times[q.way] if times[q.way] else None, "bandwidth"))
+        cells += [] if single else [str(transfer.best_chunks(q))]
+        cells += [show(transfer.exchange_time(q), "time")] if exchanged else []
+        table.append(tuple(cells))
     blocks: list[Block] = [Heading(f"Cost over {asked[0].path}"), pages.sweep(header, table)]
     if not single:
-        blocks.append(
-            Line(f"effective: of the {asked[0].question.way} way; pipelined: with its best k unless given", "faint")
-        )
-    found = dict.fromkeys(p for item in asked for e in [p2p_premises(item.question)] for p in e)
-    print_document([*blocks, *pages.premises(list(found)[:6])])
+        text = f"effective: of the {asked[0].question.way} way; pipelined: with its best k unless given"
+        blocks.append(Line(text, "faint"))
+    found = dict.fromkeys(premise for item in asked for premise in p2p_premises(item.question))
+    print_document([*blocks, *pages.premises(list(found)[:_MOST_PREMISES])])
+
+
+_MOST_PREMISES = 6
+
+
+def _shown(question: Transfer, single: bool) -> dict[str, str]:
+    """Way -> its column's title; over one hop they are one, but for a message that is cut."""
+    if not single:
+        return {name: name for name in WAYS}
+    return {"store-and-forward": "time"} | ({"pipelined": "in chunks"} if question.cut != Cut() else {})
+
+
+def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[str, Any]:
+    data: dict[str, Any] = {"size": question.size, **{name: value for name, (value, _) in item.varied.items()}}
+    data |= {"time_s": times, "way": question.way}
+    if len(question.route.hops) > 1:
+        data["best_k"] = transfer.best_chunks(question)
+    if question.receive is not None:
+        data["exchange_s"] = transfer.exchange_time(question)
+    return data
 
 
 def p2p_premises(question: Transfer) -> tuple[Any, ...]:

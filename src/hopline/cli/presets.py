@@ -25,9 +25,10 @@ Examples:
 @json_option
 def presets(name: str | None, as_toml: bool, as_json: bool) -> None:
     """List the machines that can be named, or show NAME (a preset, a saved machine or a file) with its sources."""
+    if as_toml and (as_json or name is None):
+        needed = "needs a NAME" if name is None else "and --json exclude each other"
+        raise click.UsageError(f"--toml {needed}", click.get_current_context())
     if name is None:
-        if as_toml:
-            raise click.UsageError("--toml needs a NAME", click.get_current_context())
         _print_list(as_json)
     elif as_toml:
         click.echo(machines.text(name), nl=False)

@@ -38,7 +38,7 @@ def saved_file(name: str) -> File:
 
 def listed() -> list[Preset]:
     """All machines that can be called by name; the user's come first and hide presets of the same name."""
-    own = sorted(folder().glob("*.toml")) if folder().is_dir() else []
+    own = [file for file in sorted(folder().glob("*.toml")) if file.is_file()] if folder().is_dir() else []
     found = {file.stem: Preset(file.stem, _title_of(file), file) for file in own}
     for name in files.preset_names():
         found.setdefault(name, Preset(name, files.loads(files.preset_text(name), name).title, None))
@@ -55,7 +55,7 @@ def _title_of(file: File) -> str:
 def text(name: str) -> str:
     """The TOML of a machine by name or file. Raises UnknownNameError where neither exists."""
     file = _file_of(name)
-    return files.preset_text(name) if file is None else file.read_text(encoding="utf-8")
+    return files.preset_text(name) if file is None else files.text_of(file)
 
 
 def find(name: str) -> Machine:
@@ -64,8 +64,15 @@ def find(name: str) -> Machine:
     return files.loads(files.preset_text(name), f"preset {name}") if file is None else files.load(file)
 
 
+_LONGEST_NAME = 4096 // 4
+
+
 def _file_of(name: str) -> File | None:
     """The file behind ``name``; None for a preset."""
+    if len(name) > _LONGEST_NAME:
+        raise MachineError(
+            f"the name {name[:40]!r}... is too long for a machine: expected a preset, a saved one or a file"
+        )
     if File(name).is_file():
         return File(name)
     if "/" in name or name.endswith(".toml"):

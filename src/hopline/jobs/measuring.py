@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path as File
 
+from hopline.errors import OutputError
 from hopline.formats import samples as samples_file
 from hopline.jobs import fitting, machines
 from hopline.jobs.fitting import TableFit
@@ -48,7 +49,10 @@ def measure(plan: Plan, file: File, watch: Watcher) -> Measured:
     Ctrl-C ends the run and keeps what was measured. Raises RunError, DataMismatchError, OutputError.
     """
     measured = Measured()
-    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{file.parent} cannot be made: {error.strerror}") from None
     try:
         with measuring(plan) as events:
             for event in events:

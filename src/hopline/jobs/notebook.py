@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hopline import quantity as quantities
-from hopline.curve import Floats, Hop
+from hopline.curve import Curve, Floats, Hop
 from hopline.errors import InputError, UnknownNameError
 from hopline.jobs import fitting, machines
 from hopline.jobs.fitting import TableFit
@@ -25,7 +25,7 @@ from hopline.records.table import Log
 HopText = tuple[str | float | Floats, str | float | Floats]
 
 
-def quantity(text: str, dimension: Dimension) -> float:
+def parse(text: str, dimension: Dimension) -> float:
     """``text`` such as ``64MiB`` in SI. Raises QuantityError."""
     return quantities.parse(text, dimension)
 
@@ -75,8 +75,15 @@ def best_chunks(size: str | float, hops: Sequence[HopText | Hop]) -> Best:
 
 
 def _best(sizes: Floats, lines: Sequence[Hop]) -> Floats:
-    found = [float(chunks.best(float(m), lines).k) for m in sizes.reshape(-1)]
-    return np.array(found).reshape(sizes.shape)
+    """The best k of every element of the inputs broadcast together."""
+    parts = [part for line in lines if isinstance(line, tuple) for part in line]
+    broadcast = np.broadcast(sizes, *parts)
+    found = []
+    for m, *values in broadcast:
+        rest = iter(values)
+        each = [line if isinstance(line, Curve) else (float(next(rest)), float(next(rest))) for line in lines]
+        found.append(float(chunks.best(float(m), each).k))
+    return np.array(found).reshape(broadcast.shape)
 
 
 def _hop(hop: HopText | Hop) -> Hop:

@@ -5,10 +5,12 @@ What belongs here: the question (Transfer), how it becomes a Route, and the answ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from hopline.curve import Curve
+from hopline.curve import Curve, breaks_of
 from hopline.errors import InputError
 from hopline.machine.parts import Fitted
 from hopline.machine.topology import Machine, Path
@@ -16,7 +18,7 @@ from hopline.model import chunks, limits, p2p, pipeline
 from hopline.model.chunks import Best, ClosedForm
 from hopline.model.forwarding import Forward
 from hopline.model.p2p import Cut, Lever, Route, RouteHop
-from hopline.quantity import show
+from hopline.quantity import NON_NEGATIVE, show
 from hopline.records.estimate import Estimate, Premise
 
 SENDS = frozenset({"latency", "multi_lat", "send_recv", "sendrecv", "osu_latency", "osu_multi_lat"})
@@ -59,8 +61,8 @@ class Cost:
     chosen: str
     best: Best
     closed_form: ClosedForm
-    half_size: float
-    peak: limits.EffectiveBandwidth
+    half_size: float | None
+    peak: float
     levers: list[Lever]
     exchange: float | None = None
     exchange_binds: str = ""
@@ -74,27 +76,30 @@ class Cost:
 
 def cost(question: Transfer) -> Cost:
     """Answer ``question``. Raises InputError for sizes that are not whole bytes."""
-    line_rate = min(hop.at(question.size)[1] for hop in question.route.hops)
+    _check(question)
+    line_rate = min(hop.peak for hop in question.route.hops)
     question = limited(question)
     size, route = question.size, question.route
-    if not float(size).is_integer():
-        raise InputError(f"size is {size!r} bytes: expected a whole number")
-    ways = {name: way(size, route, question.cut) for name, way in p2p.WAYS.items()}
-    betas = [hop.at(size)[1] for hop in route.hops]
     exchange, binds = _exchange(question)
     return Cost(
         size=size,
-        ways=ways,
+        ways={name: way(size, route, question.cut) for name, way in p2p.WAYS.items()},
         chosen=question.way,
         best=p2p.best(size, route),
         closed_form=chunks.closed_form(size, [hop.curve for hop in route.hops]),
         half_size=_half_size(question),
-        peak=limits.effective_bandwidth([b for b in betas if b != float("inf")] or [1e300]),
+        peak=_peak(question),
         levers=p2p.levers(size, route, question.cut, question.way),
         exchange=exchange,
         exchange_binds=binds,
         concurrency=_concurrency(question, line_rate),
     )
+
+
+def _check(question: Transfer) -> None:
+    for name, size in (("size", question.size), ("size to receive", question.receive)):
+        if size is not None and not float(NON_NEGATIVE.check(name, size)).is_integer():
+            raise InputError(f"{name} is {size!r} bytes: expected a whole number")
 
 
 def limited(question: Transfer) -> Transfer:
@@ -115,13 +120,30 @@ def limited(question: Transfer) -> Transfer:
 _FASTEST = 1e300
 
 
-def _half_size(question: Transfer) -> float:
-    """n_1/2: the size at which start-up and moving bytes take equally long, for a message that is not cut (Hockney)."""
-    hops = question.route.alone
-    lines = [hop.at(question.size) for hop in hops]
-    slopes = [1 / bandwidth for _, bandwidth in lines]
-    together = sum(slopes) if question.way in ("store-and-forward", "pipelined") else max(slopes)
-    return sum(latency for latency, _ in lines) / together if together else float("inf")
+def _together(question: Transfer, slopes: Sequence[float]) -> float:
+    """Seconds per byte of the whole path: the sum where hops wait for one another, else the slowest."""
+    return sum(slopes) if question.way == "store-and-forward" else max(slopes)
+
+
+def _peak(question: Transfer) -> float:
+    """Byte/s that long messages tend to; infinite where time does not grow with size."""
+    hops = question.route.alone if question.way == "store-and-forward" else question.route.hops
+    slope = _together(question, [1 / hop.peak for hop in hops])
+    return 1 / slope if slope else math.inf
+
+
+def _half_size(question: Transfer) -> float | None:
+    """n_1/2 (Hockney): the least size in bytes that reaches half of the peak when it is not cut; None: never told."""
+    hops, half = question.route.alone, _peak(question) / 2
+    edges = [0.0, *breaks_of([hop.curve for hop in hops]), math.inf]
+    for low, high in pairwise(edges):
+        lines = [hop.at(low) for hop in hops]
+        gain = 1 - half * _together(question, [1 / bandwidth for _, bandwidth in lines])
+        if gain > 0 and math.isfinite(half):
+            reached = max(low, half * sum(latency for latency, _ in lines) / gain)
+            if reached < high:
+                return reached
+    return None
 
 
 def _exchange(question: Transfer) -> tuple[float | None, str]:
@@ -132,6 +154,7 @@ def _exchange(question: Transfer) -> tuple[float | None, str]:
         raise InputError("an exchange is priced over one hop: expected a path of two nodes with --receive")
     hop = question.route.hops[0]
     latency, bandwidth = hop.at(max(question.size, question.receive))
+    bandwidth = min(bandwidth, _FASTEST)
     if question.half_duplex:
         return limits.duplex_half(question.size, question.receive, bandwidth, latency), "the half-duplex link"
     time = limits.duplex_full(question.size, question.receive, bandwidth, bandwidth, latency, question.memory)
@@ -143,6 +166,7 @@ def _concurrency(question: Transfer, cap: float) -> limits.Concurrency | None:
     window = question.window
     if window is None:
         return None
+    cap = min(cap, _FASTEST)
     return limits.concurrency(window.in_flight, window.payload, window.turnaround, cap, question.size)
 
 
@@ -222,11 +246,11 @@ def _nics(path: Path) -> int:
 def _named(path: Path, curves: Sequence[Curve], overlap: bool, reduce: bool) -> tuple[RouteHop, ...]:
     hops = []
     for i, (leg, curve) in enumerate(zip(path.legs, curves, strict=True)):
-        capped = curve.pieces[-1].bandwidth >= path.memory_cap(i, overlap, reduce) * (1 - 1e-12)
-        limit = f"memory bandwidth at {leg.name}" if capped else f"bandwidth of {leg.name} ({leg.link.name})"
+        memory = path.memory_cap(i, overlap, reduce)
+        caps = ((memory, f"memory bandwidth at {leg.name}"),) if math.isfinite(memory) else ()
         switch = leg.origin.kind == "switch"
         startup = f"switch latency of {leg.origin.name}" if switch else f"start-up of {leg.name} ({leg.link.name})"
-        hops.append(RouteHop(leg.name, curve, startup, limit))
+        hops.append(RouteHop(leg.name, curve, startup, f"bandwidth of {leg.name} ({leg.link.name})", caps))
     return tuple(hops)
 
 
@@ -268,6 +292,7 @@ def _fitted_premises(name: str, fitted: Fitted, size: float) -> list[Premise]:
 
 def times(question: Transfer) -> dict[str, float]:
     """Seconds of every way of moving, without the reasons: for sweeps."""
+    _check(question)
     question = limited(question)
     return {name: way(question.size, question.route, question.cut).value for name, way in p2p.WAYS.items()}
 
@@ -289,6 +314,7 @@ def over_size(question: Transfer, sizes: Sequence[float]) -> Sweep:
 
 def over_chunks(question: Transfer) -> Sweep:
     """The pipelined time against k, from 1 to well beyond the best k."""
+    question = limited(question)
     best = p2p.best(question.size, question.route).k
     last = max(1, min(max(64, 8 * best), int(question.size)))
     counts = sorted({min(last, max(1, round(last ** (i / 120)))) for i in range(121)} | {best})
@@ -298,4 +324,9 @@ def over_chunks(question: Transfer) -> Sweep:
 
 def best_chunks(question: Transfer) -> int:
     """The exact best number of chunks for a question."""
-    return p2p.best(question.size, question.route).k
+    return p2p.best(question.size, limited(question).route).k
+
+
+def exchange_time(question: Transfer) -> float | None:
+    """Seconds to send and receive at once; None where nothing comes back."""
+    return _exchange(limited(question))[0]

@@ -118,8 +118,19 @@ def preset_text(name: str) -> str:
 
 def load(file: File) -> Machine:
     """Read a machine file. Raises MachineError naming the file and the key that is wrong."""
+    return loads(text_of(file), str(file))
+
+
+_LARGEST_FILE = 16 << 20
+
+
+def text_of(file: File) -> str:
+    """The text of a machine file. Raises MachineError where it cannot be one."""
     try:
-        return loads(file.read_text(encoding="utf-8"), str(file))
+        size = file.stat().st_size
+        if size > _LARGEST_FILE:
+            raise MachineError(f"{file}: {size} bytes are too many for a machine file")
+        return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise MachineError(f"{file}: cannot be read as a machine file: {reason}") from None

@@ -185,16 +185,21 @@ def _stretch(m: int, hops: Sequence[Hop], low: int, high: int) -> Iterator[tuple
     bound = _bound_of(path, m) if pure else lambda k: Fraction(0)
     valley = _valley(bound, low, high) if pure else low
     first, last = _group(m, valley, low, high)
-    least, k = min((cost(k), k) for k in _group_candidates(cost, m, first, last))
+    least, k = min((cost(k), k) for k in (low, *_group_candidates(cost, m, first, last)))
     yield cost, k
     for step in (-1, 1):
         edge = first - 1 if step < 0 else last + 1
-        while low <= edge <= high and bound(edge) <= least:
+        while low <= edge <= high and _may_win(bound(edge), least, edge < k):
             begin, end = _group(m, edge, low, high)
-            here, k = min((cost(k), k) for k in _group_candidates(cost, m, begin, end))
-            least = min(least, here)
-            yield cost, k
+            here, there = min((cost(k), k) for k in _group_candidates(cost, m, begin, end))
+            least, k = min((least, k), (here, there))
+            yield cost, there
             edge = begin - 1 if step < 0 else end + 1
+
+
+def _may_win(bound: Fraction, least: Fraction, fewer: bool) -> bool:
+    """Whether a group can beat the best so far; an equal cost wins only with fewer chunks."""
+    return bound < least or (bound == least and fewer)
 
 
 def _group(m: int, k: int, low: int, high: int) -> tuple[int, int]:

@@ -19,28 +19,42 @@ from hopline.records.estimate import Estimate, Premise, Term
 
 @dataclass(frozen=True, slots=True)
 class RouteHop:
-    """One hop: its cost curve, and what its start-up and its bandwidth are called in the answer."""
+    """One hop: its cost curve, and what its start-up and its bandwidth are called in the answer.
+
+    ``caps`` are (byte/s, name) of what else bounds it (a memory, requests in flight); the curve is capped by them already.
+    """
 
     name: str
     curve: Curve
     startup: str
-    limit: str
+    link: str
+    caps: tuple[tuple[float, str], ...] = ()
 
     def at(self, size: float) -> tuple[float, float]:
         """(latency in s, bandwidth in byte/s) for messages of ``size`` bytes."""
         piece = self.curve.piece_at(size)
         return piece.latency, piece.bandwidth
 
-    def changed(self, startup: float = 1.0, bandwidth: float = 1.0) -> RouteHop:
-        """The hop with start-up and bandwidth multiplied."""
-        pieces = tuple(Piece(p.low, p.latency * startup, p.bandwidth * bandwidth) for p in self.curve.pieces)
-        return replace(self, curve=Curve(pieces))
+    def limit(self, size: float) -> str:
+        """What bounds the bandwidth for messages of ``size`` bytes."""
+        bandwidth = self.at(size)[1]
+        return next((name for rate, name in self.caps if rate <= bandwidth), self.link)
 
-    def capped(self, bandwidth: float, limit: str) -> RouteHop:
-        """The hop no faster than ``bandwidth``, which is called ``limit`` where it binds."""
-        if self.curve.pieces[-1].bandwidth <= bandwidth:
+    @property
+    def peak(self) -> float:
+        """Bandwidth that long messages tend to, in byte/s; infinite where their time does not grow with size."""
+        return self.curve.pieces[-1].bandwidth
+
+    def changed(self, startup: float = 1.0, bandwidth: float = 1.0) -> RouteHop:
+        """The hop with start-up and bandwidth (and what caps it) multiplied."""
+        pieces = tuple(Piece(p.low, p.latency * startup, p.bandwidth * bandwidth) for p in self.curve.pieces)
+        return replace(self, curve=Curve(pieces), caps=tuple((rate * bandwidth, name) for rate, name in self.caps))
+
+    def capped(self, bandwidth: float, name: str) -> RouteHop:
+        """The hop no faster than ``bandwidth``, which is called ``name`` where it binds."""
+        if not bandwidth < max(piece.bandwidth for piece in self.curve.pieces):
             return self
-        return replace(self, curve=self.curve.capped(bandwidth), limit=limit)
+        return replace(self, curve=self.curve.capped(bandwidth), caps=((bandwidth, name), *self.caps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +86,10 @@ class Route:
             forward=replace(self.forward, source=source),
         )
 
-    def capped(self, bandwidth: float, limit: str) -> Route:
-        """The route with the first hop no faster than ``bandwidth``, which is then called ``limit``."""
+    def capped(self, bandwidth: float, name: str) -> Route:
+        """The route with the first hop no faster than ``bandwidth``, which is then called ``name``."""
         hops, alone, routes = (
-            (group[0].capped(bandwidth, limit), *group[1:]) for group in (self.hops, self.alone, self.routes)
+            (group[0].capped(bandwidth, name), *group[1:]) for group in (self.hops, self.alone, self.routes)
         )
         return replace(self, hops=hops, alone=alone, routes=routes)
 
@@ -101,8 +115,10 @@ def _curves(hops: Sequence[RouteHop]) -> list[Curve]:
 
 
 def best(size: float, route: Route) -> Best:
-    """The exact best number of chunks of whole bytes, 1 to the number of bytes."""
-    return chunks.best(size, _curves(route.hops))
+    """The exact best number of chunks of whole bytes, 1 to the number of bytes; one chunk leaves no hop to overlap with."""
+    found = chunks.best(size, _curves(route.hops))
+    whole = float(forwarding.store_and_forward(size, _curves(route.alone)))
+    return Best(1, whole) if whole <= found.time else found
 
 
 # --- the ways -----------------------------------------------------------------------------------------------------
@@ -139,20 +155,19 @@ def wormhole(size: float, route: Route, cut: Cut) -> Estimate:
 def pipelined(size: float, route: Route, cut: Cut) -> Estimate:
     """Chunks follow one another, each stored and forwarded."""
     k = cut.number(size, route)
-    curves = _curves(route.hops)
+    hops = route.alone if k == 1 else route.hops
+    curves = _curves(hops)
     if cut.chunk is None:
         time, largest = float(pipeline.balanced(size, curves, k)), float(math.ceil(size / k))
     else:
         time, largest = float(pipeline.fixed(size, curves, cut.chunk)), min(cut.chunk, size)
-    slowest = max(route.hops, key=lambda hop: hop.at(largest)[0] + largest / hop.at(largest)[1])
+    slowest = max(hops, key=lambda hop: hop.at(largest)[0] + largest / hop.at(largest)[1])
     latency, bandwidth = slowest.at(largest)
     terms = [
         Term(f"{slowest.startup}, {k} times" if k > 1 else slowest.startup, k * latency, _FEWER if k > 1 else _START),
-        Term(slowest.limit, size / bandwidth, _FASTER),
+        Term(slowest.limit(largest), size / bandwidth, _FASTER),
     ]
-    terms += [
-        Term(f"first chunk on {hop.name}", sum(_cost(hop, largest)), _MORE) for hop in route.hops if hop is not slowest
-    ]
+    terms += [Term(f"first chunk on {hop.name}", sum(_cost(hop, largest)), _MORE) for hop in hops if hop is not slowest]
     name = f"pipelined, k = {k}"
     return _summed(name, _with_rest(terms, time, "uneven chunks"), route.premises)
 
@@ -178,11 +193,11 @@ def _cost(hop: RouteHop, size: float) -> tuple[float, float]:
 
 def _hop_terms(hop: RouteHop, size: float) -> tuple[Term, Term]:
     latency, moving = _cost(hop, size)
-    return Term(hop.startup, latency, _START), Term(hop.limit, moving, _FASTER)
+    return Term(hop.startup, latency, _START), Term(hop.limit(size), moving, _FASTER)
 
 
 def _bytes_term(hop: RouteHop, size: float) -> Term:
-    return Term(hop.limit, size / hop.at(size)[1], _FASTER)
+    return Term(hop.limit(size), size / hop.at(size)[1], _FASTER)
 
 
 def _with_rest(terms: list[Term], time: float, name: str) -> list[Term]:
@@ -224,16 +239,28 @@ def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
     """Each start-up halved, each bandwidth doubled, and the other ways of moving; best first, none that saves nothing."""
     now = WAYS[way](size, route, cut).value
     found = []
-    for i, hop in enumerate(route.hops):
+    for i, hop in _telling(size, route):
         limit = WAYS[way](size, route.changed(i, bandwidth=2.0), cut).value
         start = WAYS[way](size, route.changed(i, startup=0.5), cut).value
-        found += [(f"twice the {hop.limit}", limit), (f"half the {hop.startup}", start)]
+        found += [(f"twice the {hop.limit(size)}", limit), (f"half the {hop.startup}", start)]
     if len(route.hops) > 1 or way != "store-and-forward":
         found += [
             (_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way
         ]
     saving = [Lever(change, time, 1 - time / now) for change, time in found if now > 0 and time < now * (1 - 1e-9)]
     return sorted(saving, key=lambda lever: lever.time)
+
+
+def _telling(size: float, route: Route) -> list[tuple[int, RouteHop]]:
+    """Hops worth changing: the costliest ones, and of equal ones the first."""
+    first: dict[tuple[Curve, str], int] = {}
+    for i, hop in enumerate(route.hops):
+        first.setdefault((hop.curve, "" if len(route.hops) > _MOST_CHANGED else hop.name), i)
+    costly = sorted(first.values(), key=lambda i: -sum(_cost(route.hops[i], size)))
+    return [(i, route.hops[i]) for i in costly[:_MOST_CHANGED]]
+
+
+_MOST_CHANGED = 8
 
 
 def _instead(size: float, route: Route, way: str) -> str:

@@ -137,7 +137,9 @@ def _title(title: str, points: int) -> Spec:
 
 def _thinned(rows: list[Spec]) -> list[Spec]:
     """Every n-th row, so that at most MOST_POINTS are drawn; the title says so."""
-    return rows[:: -(-len(rows) // MOST_POINTS)] if rows else rows
+    if len(rows) <= MOST_POINTS:
+        return rows
+    return [*rows[: -1 : -(-len(rows) // MOST_POINTS)], rows[-1]]
 
 
 def _log(name: str, title: str) -> Spec:

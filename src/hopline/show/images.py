@@ -52,13 +52,20 @@ def save(spec: Spec, file: Path) -> None:
     Raises OutputError where it cannot be written, or where something else of that name would be lost.
     """
     check_ending(file)
-    if file.exists() and not _is_ours(file):
+    if _there(file) and not _is_ours(file):
         raise OutputError(f"{file} exists and is no picture of hopline's: give another name")
     content = _marked(file.suffix.lower(), IMAGES[file.suffix.lower()](spec))
     try:
         file.write_bytes(content)
     except OSError as error:
         raise OutputError(f"{file} cannot be written: {error.strerror}") from None
+
+
+def _there(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError as error:
+        raise OutputError(f"{str(file)[:80]!r} cannot be written: {error.strerror}") from None
 
 
 _MARK = b"drawn by hopline"

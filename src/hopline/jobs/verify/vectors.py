@@ -115,8 +115,14 @@ def load(path: str) -> tuple[Case, ...]:
     return tuple(Case(c.id, c.kind, c.inputs, c.expected, t) for c, t in zip(file.cases, tolerances, strict=True))
 
 
+_LARGEST_FILE = 256 << 20
+
+
 def _read(path: str) -> bytes:
     try:
+        size = Path(path).stat().st_size
+        if size > _LARGEST_FILE:
+            raise FormatError(f"{shown(path)} has {size} bytes: expected a vector file of at most {_LARGEST_FILE}")
         data = Path(path).read_bytes()
     except OSError as error:
         raise FormatError(f"{shown(path)} cannot be read: {error.strerror}") from None
