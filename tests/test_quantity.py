@@ -14,12 +14,9 @@ from hypothesis import strategies as st
 from hopline import quantity
 from hopline.errors import InputError, QuantityError
 from hopline.quantity import (
-    BANDWIDTHS,
     DTYPES,
     NON_NEGATIVE,
     POSITIVE,
-    SIZES,
-    TIMES,
     UNITS,
     Bound,
     convert,
@@ -30,6 +27,7 @@ from hopline.quantity import (
     show_within,
     write,
 )
+from hopline.quantity.units import BANDWIDTHS, SIZES, TIMES
 
 DIMENSIONS = tuple(UNITS)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hopline.errors import FitError, FormatError, OutputError
-from hopline.jobs import fitting, machines, transfer
+from hopline.jobs import fitting, machines, routes, transfer
 from hopline.records.table import Table
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
@@ -122,7 +122,7 @@ def test_a_saved_machine_prices_what_the_fit_predicts(tmp_path, log, number):
     machine = machines.find(str(tmp_path / "mine.toml"))
     assert machine == fitting.machine_of(chosen, "mine")
     for size in (0, 1, 100, 103, 104, 4096, 1 << 20, 1 << 30):
-        route, path = transfer.machine_route(machine, ["rank0", "rank1"], size)
+        route, path = routes.machine_route(machine, ["rank0", "rank1"], size)
         cost = transfer.cost(transfer.Transfer(size, route, way=path.forwarding))
         assert cost.estimate.value == pytest.approx(float(chosen.pieces.curve.time(size)), rel=1e-12)
 

@@ -7,7 +7,8 @@ import pytest
 from hopline.curve import Curve, Piece
 from hopline.errors import InputError
 from hopline.jobs import machines, transfer
-from hopline.jobs.transfer import Transfer, Window, cost, machine_route, plain_route
+from hopline.jobs.routes import machine_route, plain_route
+from hopline.jobs.transfer import Transfer, Window, cost
 from hopline.machine.parts import Fitted, Link, Node
 from hopline.machine.topology import Connection, Machine
 from hopline.model.p2p import WAYS, Cut

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopline.curve import Curve, Piece
-from hopline.errors import HoplineError, MachineError, UnknownNameError
-from hopline.machine.files import dumps, load, loads, preset_names, preset_text
+from hopline.errors import HoplineError, MachineError, QuantityError, UnknownNameError
+from hopline.machine.files import load, loads, preset_names, preset_text
 from hopline.machine.parts import TOUCHES, Fitted, Link, Memory, Node, Startup, Sync
 from hopline.machine.topology import Connection, Machine
-from hopline.quantity import QuantityError, parse
+from hopline.machine.writing import dumps
+from hopline.quantity import parse
 
 PRESETS = preset_names()
 HEAD = 'hopline = "machine"\nversion = 1\nname = "x"\n'

@@ -10,7 +10,7 @@ import numpy as np
 
 from hopline.cli.options import json_option, print_json, quantity
 from hopline.errors import OutputError
-from hopline.jobs import demonstration, measuring, transfer
+from hopline.jobs import demonstration, measuring, routes, transfer
 from hopline.jobs.demonstration import Demonstration
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.machines import find
@@ -125,7 +125,7 @@ def _limits() -> list[Block]:
     """What binds at a small and at a large size, by the machine just saved."""
     blocks: list[Block] = [Heading("Which limit binds")]
     for size in (_SMALL, _LARGE):
-        route, path = transfer.machine_route(find("local"), ["rank0", "rank1"], size)
+        route, path = routes.machine_route(find("local"), ["rank0", "rank1"], size)
         answer = transfer.cost(transfer.Transfer(size, route, way=path.forwarding))
         part = max(answer.estimate.terms, key=lambda term: term.value)
         share = transfer_pages.share(part.value, answer.estimate.value)

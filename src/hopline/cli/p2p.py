@@ -14,7 +14,7 @@ import click
 from hopline.cli.options import json_option, quantity
 from hopline.cli.p2p_page import Asked, draw, print_many, print_one
 from hopline.errors import InputError
-from hopline.jobs import transfer
+from hopline.jobs import routes, transfer
 from hopline.jobs.loading import resolve
 from hopline.jobs.transfer import Transfer, Window
 from hopline.model.p2p import WAYS, Cut
@@ -155,7 +155,7 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
         raise _usage(f"--path is missing: which nodes? {machine.name} has {some}, ...")
     names = [name.strip() for name in one["path"].split(",")]
     ranks, nics = int(one["ranks"] or 2), int(one["nics"] or 1)
-    route, path = transfer.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
+    route, path = routes.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
     first = path.legs[0]
     memory = first.origin.memory.bandwidth if first.origin.memory else None
     half = one["half_duplex"] or first.link.duplex == "half"
@@ -168,7 +168,7 @@ def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:
     lines = _lines(one)
     if one["memory"] is not None and len(lines) > 1:
         raise _usage("--memory is the sender's on one hop: for longer paths give a --machine")
-    route = transfer.plain_route(lines, one["switch_latency"], one["header"] or 0.0, one["flit"], one["route_time"])
+    route = routes.plain_route(lines, one["switch_latency"], one["header"] or 0.0, one["flit"], one["route_time"])
     switched = one["switch_latency"] is not None and len(lines) > 1
     way = "cut-through" if switched else "store-and-forward"
     question = Transfer(one["size"], route, way=way, half_duplex=one["half_duplex"], memory=one["memory"])

@@ -13,6 +13,7 @@ from pathlib import Path as File
 from hopline.errors import MachineError, OutputError, UnknownNameError
 from hopline.machine import files
 from hopline.machine.topology import Machine
+from hopline.machine.writing import dumps
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def save(machine: Machine, file: File, replace: bool = False) -> File | None:
                 raise OutputError(f"{file} exists: give another name, or move it away first")
             kept = file.with_suffix(f".{datetime.now():%Y%m%d-%H%M%S-%f}.bak")
             file.rename(kept)
-        file.write_text(files.dumps(machine), encoding="utf-8")
+        file.write_text(dumps(machine), encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{file} cannot be written: {error.strerror}") from None
     return kept

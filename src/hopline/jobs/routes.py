@@ -1,0 +1,136 @@
+"""From what the user gave to a Route: hops given by numbers, or a path through a machine, with the premises checked.
+
+What belongs here: naming what limits each hop, and which premises the inputs break or leave open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hopline.curve import Curve
+from hopline.errors import InputError
+from hopline.machine.parts import Fitted
+from hopline.machine.topology import Machine, Path
+from hopline.model.forwarding import Forward
+from hopline.model.p2p import Route, RouteHop
+from hopline.quantity import show
+from hopline.records.estimate import Premise
+
+SENDS = frozenset({"latency", "multi_lat", "send_recv", "sendrecv", "osu_latency", "osu_multi_lat"})
+"""Benchmarks whose fitted curve is the cost of one send; others price an operation of many ranks as a whole."""
+
+
+def plain_route(
+    lines: Sequence[tuple[float, float]],
+    switch_latency: float | None = None,
+    header: float = 0.0,
+    flit: float | None = None,
+    route_time: float | None = None,
+) -> Route:
+    """A route from (latency, bandwidth) pairs. ``switch_latency``: the nodes between are switches of that latency."""
+    if not lines:
+        raise InputError("the path has no hops: expected at least one")
+    between = [lines[0][0]] + [a if switch_latency is None else switch_latency for a, _ in lines[1:]]
+    hops = tuple(
+        RouteHop(f"hop {i + 1}", Curve.line(a, b), _start_name(i, switch_latency), f"bandwidth of hop {i + 1}")
+        for i, (a, (_, b)) in enumerate(zip(between, lines, strict=True))
+    )
+    times = [0.0 if i == 0 else a for i, a in enumerate(between)] if route_time is None else [route_time] * len(hops)
+    routes = tuple(
+        replace(h, curve=Curve.line(t, h.curve.pieces[0].bandwidth)) for h, t in zip(hops, times, strict=True)
+    )
+    forward = Forward(header=header, flit=flit, source=between[0])
+    return Route(hops, hops, routes, forward, _plain_premises(len(hops), switch_latency, route_time, flit))
+
+
+def _start_name(index: int, switch_latency: float | None) -> str:
+    relayed = index > 0 and switch_latency is not None
+    return f"switch latency before hop {index + 1}" if relayed else f"start-up of hop {index + 1}"
+
+
+def _plain_premises(
+    hops: int, switch_latency: float | None, route_time: float | None, flit: float | None
+) -> tuple[Premise, ...]:
+    premises = [Premise("the links carry nothing else", "unknown"), Premise("no packet overhead", "unknown")]
+    if hops > 1 and switch_latency is None:
+        text = "that every node between pays the start-up again, as an end node does"
+        premises.append(Premise(text, "unknown", "a switch pays only its own latency: give --switch-latency", True))
+    if hops > 1 and route_time is None:
+        premises.append(
+            Premise("wormhole: the hop latency stands in for the route time", "unknown", "give --route-time")
+        )
+    if hops > 1 and flit is None:
+        premises.append(Premise("wormhole: infinitely small flits", "unknown", "give --flit"))
+    return tuple(premises)
+
+
+def machine_route(
+    machine: Machine, names: Sequence[str], size: float, ranks: int = 2, nics: int = 1, reduce: bool = False
+) -> tuple[Route, Path]:
+    """The route through ``names`` of ``machine``, for messages of ``size`` bytes and a group of ``ranks``."""
+    path = machine.path(names)
+    if nics < 1 or nics > _nics(path):
+        raise InputError(f"{nics} NICs asked for: the end nodes of {','.join(path.names)} have {_nics(path)}")
+    routes = path.routes()
+    first = path.legs[0].link
+    forward = Forward(first.header, first.flit, path.legs[0].cost(ranks).piece_at(size).latency)
+    return (
+        Route(
+            hops=_named(path, path.hops(ranks, nics, True, reduce), True, reduce),
+            alone=_named(path, path.hops(ranks, nics, False, reduce), False, reduce),
+            routes=_named(path, routes, True, reduce),
+            forward=forward,
+            premises=_machine_premises(path, size, ranks),
+        ),
+        path,
+    )
+
+
+def _nics(path: Path) -> int:
+    return min(node.nics for node in (path.legs[0].origin, path.legs[-1].target))
+
+
+def _named(path: Path, curves: Sequence[Curve], overlap: bool, reduce: bool) -> tuple[RouteHop, ...]:
+    hops = []
+    for i, (leg, curve) in enumerate(zip(path.legs, curves, strict=True)):
+        memory = path.memory_cap(i, overlap, reduce)
+        caps = ((memory, f"memory bandwidth at {leg.name}"),) if math.isfinite(memory) else ()
+        switch = leg.origin.kind == "switch"
+        startup = f"switch latency of {leg.origin.name}" if switch else f"start-up of {leg.name} ({leg.link.name})"
+        hops.append(RouteHop(leg.name, curve, startup, f"bandwidth of {leg.name} ({leg.link.name})", caps))
+    return tuple(hops)
+
+
+def _machine_premises(path: Path, size: float, ranks: int) -> tuple[Premise, ...]:
+    found = [
+        Premise("the links carry nothing else", "unknown"),
+        Premise("no packet overhead beyond the file's", "unknown"),
+    ]
+    for leg in path.legs:
+        link = leg.link
+        if not leg.latency_known():
+            effect = "each microsecond of it adds one to every transfer"
+            found.append(
+                Premise(f"the latency of {leg.origin.name} is not in the machine file, 0 is used", "unknown", effect)
+            )
+        if not link.startup.sync.covers(ranks):
+            reach = f"{link.startup.sync.table[0][0]} to {link.startup.sync.table[-1][0]}"
+            text = (
+                f"synchronisation of {link.name} for {ranks} ranks: its table covers {reach}, the nearest entry is used"
+            )
+            found.append(Premise(text, "broken"))
+        found += _fitted_premises(link.name, link.fitted, size) if link.fitted else []
+    return tuple(dict.fromkeys(found))
+
+
+def _fitted_premises(name: str, fitted: Fitted, size: float) -> list[Premise]:
+    found = []
+    if not fitted.smallest <= size <= fitted.largest:
+        measured = f"{show(fitted.smallest, 'size')} to {show(fitted.largest, 'size')}"
+        found.append(Premise(f"extrapolation: {show(size, 'size')} lies outside of the measured {measured}", "broken"))
+    if name not in SENDS:
+        text = f"the link was fitted from {name} as a whole ({fitted.origin}): it prices that, not one send"
+        found.append(Premise(text, "broken"))
+    return found
