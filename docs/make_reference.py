@@ -27,7 +27,8 @@ def text() -> str:
 
 
 def _section(title: str, command: click.Command) -> str:
-    with click.Context(command, info_name=title, terminal_width=100, max_content_width=100) as context:
+    options = {"terminal_width": 100, "max_content_width": 100, "help_option_names": ["-h", "--help"]}
+    with click.Context(command, info_name=title, **options) as context:
         usage = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     return f"## {title}\n\n```text\n{usage}\n```\n"
 

@@ -11,6 +11,7 @@ import click
 from hopline.cli.options import json_option, print_json, quantity
 from hopline.jobs import fitting
 from hopline.jobs.fitting import TableFit
+from hopline.jobs.routes import SENDS
 from hopline.records.table import Log
 from hopline.show import fitting as pages
 from hopline.show import images
@@ -32,7 +33,9 @@ _FEW = 3
 @quantity("--pieces", "count", "At most so many pieces; 1 is the plain α-β line (default 8).", least=1)
 @quantity("--table", "count", "Which table to save, draw or predict from, where there are several.", least=1)
 @quantity("--predict", "size", "Print predicted times for these sizes.", many=True)
-@click.option("--save", type=click.Path(path_type=File), help="Write a machine file that the other commands take.")
+@click.option(
+    "--save", metavar="NAME|FILE", help="Save a machine that the other commands take: by name, or as FILE.toml."
+)
 @click.option(
     "--plot", type=click.Path(path_type=File), help="Picture of points, model and residuals (.html, .svg, .png)."
 )
@@ -43,7 +46,7 @@ def fit(
     pieces: float | None,
     table: float | None,
     predict: list[float] | None,
-    save: File | None,
+    save: str | None,
     plot: File | None,
     as_json: bool,
 ) -> None:
@@ -60,8 +63,9 @@ def fit(
     chosen = (
         fitting.choose(fits, number) if save or plot or predict or table or not any(f.pieces for f in fits) else None
     )
+    saved: File | None = None
     if save is not None and chosen is not None:
-        fitting.save(chosen, save)
+        saved = fitting.save(chosen, save)
     if plot is not None and chosen is not None:
         images.save(_picture(chosen), plot)
     if as_json:
@@ -73,7 +77,7 @@ def fit(
         )
         return
     print_document(_document(logs, fits, chosen, predict, number))
-    for name, file in (("Machine", save), ("Picture", plot)):
+    for name, file in (("Machine", saved), ("Picture", plot)):
         if file is not None:
             click.echo(f"\n{name}: {file}")
 
@@ -91,6 +95,10 @@ def _document(
             blocks += pages.table_lines(f.number, f.title, f.table)
             if f.line is not None and f.pieces is not None:
                 blocks += pages.fit_lines(f.line, f.pieces)
+                if f.table.measure == "time" and f.table.benchmark not in SENDS:
+                    blocks.append(
+                        Line("It prices the whole operation as the log sizes it (β is algbw), not one link.", "faint")
+                    )
             else:
                 blocks.append(Line(f"  no fit: {f.reason}", "bad"))
     if predict and chosen is not None and chosen.pieces is not None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from pathlib import Path as File
 
 import click
 
 from hopline.cli.options import json_option, print_json, quantity
-from hopline.jobs import measuring
+from hopline.jobs import machines, measuring
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.measuring import Measured
 from hopline.quantity import show
@@ -27,14 +26,20 @@ Examples:
   hopline p2p --size 1MiB --machine local --path rank0,rank1
 """
 _INTERRUPTED = 130
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 @click.command(epilog=EXAMPLES)
 @quantity("--sizes", "size", "Message sizes (default: 0 B, 1 B and 8 B to 64 MiB, doubling).", many=True)
 @quantity("--seconds", "time", "Time for all sizes together (default 30 s).")
 @click.option("--out", type=click.Path(path_type=File), help="Samples file to append to (default: a new one each run).")
-@click.option("--save", "name", default="local", show_default=True, help="Name to save the fitted machine under.")
+@click.option(
+    "--save",
+    "name",
+    default="local",
+    show_default=True,
+    metavar="NAME|FILE",
+    help="Save the fitted machine: by name, or as FILE.toml.",
+)
 @json_option
 def measure(sizes: list[float] | None, seconds: float | None, out: File | None, name: str, as_json: bool) -> None:
     """Measure the one-way time of real Send/Recv between two MPI processes on this machine, and save it as a machine.
@@ -43,10 +48,7 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
     with what was sent, byte for byte. Repeats go on until the median's 95 % interval is within 2 % or the time is used.
     Ctrl-C keeps what was measured.
     """
-    if not _NAME.fullmatch(name):
-        raise click.UsageError(
-            f"--save: {name!r} is not a name: expected letters, digits, - and _", click.get_current_context()
-        )
+    machines.target(name)
     whole = tuple(int(size) for size in sizes or DEFAULT_SIZES)
     plan = Plan(sizes=tuple(dict.fromkeys(whole)), seconds=30.0 if seconds is None else seconds)
     file = out or measuring.new_file()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ import click
 
 from hopline.errors import HoplineError
 from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
+
+_LIST = re.compile(r"[A-Za-z]\s*,|,.*,|\.\.")
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg]
@@ -33,6 +36,10 @@ class Quantity(click.ParamType):  # type: ignore[type-arg]
         """Text to SI; a refusal becomes one line that names the option."""
         if not isinstance(value, str):
             return value
+        if not self.many and _LIST.search(value):
+            raise click.UsageError(
+                f"{param.opts[0] if param else ''}: {value!r} is a list, and this option takes one value", ctx
+            )
         try:
             found = parse_list(value, self.dimension) if self.many else [parse(value, self.dimension)]
             below = [v for v in found if v < self.least]
@@ -47,7 +54,7 @@ class Quantity(click.ParamType):  # type: ignore[type-arg]
 def quantity(name: str, dimension: Dimension, text: str, many: bool = False, least: float = 0.0) -> Callable[..., Any]:
     """An option that takes a quantity; its help ends with an example."""
     kind = Quantity(dimension, many, least)
-    return click.option(name, type=kind, help=f"{text} [{EXAMPLES[dimension]}]")
+    return click.option(name, type=kind, help=f"{text} Like {EXAMPLES[dimension].split(', ')[0]}.")
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, in SI units.")

@@ -29,6 +29,7 @@ Examples:
   hopline p2p --size 64MiB --hop 0.25us:64GB/s --hop 2us:25GB/s
   hopline p2p --size 1KiB..1GiB:x4 --machine sg2260 --path a1,b2
   hopline p2p --size 24MiB --latency 2us --bandwidth 50GB/s --in-flight 128 --payload 256B
+  hopline p2p --payload 4KiB --turnaround 12.6us --latency 2us --bandwidth 50GB/s     # how many in flight?
   hopline p2p --size 64MiB --machine sg2260 --path a0,b0 --plot cost.html
 """
 _MOST_QUESTIONS = 10_000
@@ -43,7 +44,11 @@ _MOST_HOPS = 1000
 @click.option("--hop", "unequal", multiple=True, metavar="TIME:BANDWIDTH", help="One hop; repeat for unequal hops.")
 @quantity("--switch-latency", "time", "The nodes between are switches of this latency: no start-up is paid there.")
 @click.option("--machine", metavar="NAME|FILE", help="A preset, a saved machine or a machine file (hopline presets).")
-@click.option("--path", metavar="A,B,C", help="Nodes of the machine along the way.")
+@click.option(
+    "--path",
+    metavar="A,B,C",
+    help="Nodes along the way; the fewest hops between any two.",
+)
 @quantity("--ranks", "count", "Ranks that synchronise: start-up can grow with them.", least=2)
 @quantity("--nics", "count", "NICs to spread the message over.", least=1)
 @click.option("--reduce", "reduce_", is_flag=True, help="The receiver adds what arrives (memory is touched 3 times).")
@@ -103,11 +108,13 @@ def _questions(given: dict[str, Any]) -> Iterator[Asked]:
         yield Asked(question, varied, path)
 
 
-_NEEDS = {"half_duplex": "receive", "turnaround": "in_flight", "payload": "in_flight", "in_flight": "payload"}
+_NEEDS = {"half_duplex": "receive", "turnaround": "payload", "in_flight": "payload"}
 """Option -> the one without which it means nothing."""
 
 
 def _check_options(given: dict[str, Any]) -> None:
+    if not given["size"] and given["payload"]:
+        given["size"] = [given["payload"]]
     if not given["size"]:
         raise _usage("--size is missing: how many bytes are moved? Like --size 64MiB")
     if given["chunks"] and given["chunk"]:
@@ -158,14 +165,19 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
     route, path = routes.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
     first = path.legs[0]
     memory = first.origin.memory.bandwidth if first.origin.memory else None
+    touches = (first.origin.memory.touches["reduce" if one["reduce_"] else "receive"]) if first.origin.memory else 1.0
     half = one["half_duplex"] or first.link.duplex == "half"
-    question = Transfer(one["size"], route, way=path.forwarding, half_duplex=half, memory=memory)
+    question = Transfer(
+        one["size"], route, way=path.forwarding, half_duplex=half, memory=memory, receive_touches=touches
+    )
     return question, f"{' > '.join(path.names)} ({machine.name})"
 
 
 def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:
     _refuse(one, ("path", "ranks", "nics", "reduce_"), "needs a --machine")
     lines = _lines(one)
+    if one["switch_latency"] is not None and len(lines) == 1:
+        raise _usage("--switch-latency means nothing over one hop: there is no node between")
     if one["memory"] is not None and len(lines) > 1:
         raise _usage("--memory is the sender's on one hop: for longer paths give a --machine")
     route = routes.plain_route(lines, one["switch_latency"], one["header"] or 0.0, one["flit"], one["route_time"])
@@ -195,6 +207,6 @@ def _line(text: str) -> tuple[float, float]:
 
 
 def _window(one: dict[str, Any], latency: float) -> Window | None:
-    if one["in_flight"] is None:
+    if one["payload"] is None:
         return None
     return Window(one["in_flight"], one["payload"], latency if one["turnaround"] is None else one["turnaround"])

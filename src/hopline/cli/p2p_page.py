@@ -40,7 +40,10 @@ def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
     single = len(question.route.hops) == 1
     shown = {n: e for n, e in answer.ways.items() if not single or n in (answer.chosen, "store-and-forward")}
     blocks: list[Block] = [Heading(f"{show(answer.size, 'size')} over {asked.path}")]
-    blocks.append(pages.ways(shown, answer.chosen, answer.size))
+    if answer.requests is not None:
+        shown["requests"] = answer.requests
+    chosen = "requests" if answer.estimate is answer.requests else answer.chosen
+    blocks.append(pages.ways(shown, chosen, answer.size))
     if single:
         blocks.append(Line("One hop: store-and-forward, cut-through, wormhole and one chunk are the same.", "faint"))
     blocks += pages.reasons(answer.estimate)
@@ -59,7 +62,8 @@ def _figures(answer: Cost, single: bool) -> list[Block]:
         kept = "" if closed.holds else ", but the bottleneck changes with k, so it does not hold"
         rows.append(("best number of chunks", f"k = {answer.best.k}, {show(answer.best.time, 'time')} (exact)"))
         rows.append(("closed form beside it", f"k* = √(Σ m/β of the other hops / α) = {closed.k:.4g}{kept}"))
-        rows.append(("", "(for h equal hops √((h-1)m/αβ); the form with h in place of h-1 is off by one hop)"))
+        if answer.chosen in ("store-and-forward", "pipelined"):
+            rows.append(("", "(for h equal hops √((h-1)m/αβ); the form with h in place of h-1 is off by one hop)"))
     if answer.exchange is not None:
         rows.append(("both directions at once", f"{show(answer.exchange, 'time')}, bound by {answer.exchange_binds}"))
     if answer.concurrency is not None:
@@ -68,8 +72,10 @@ def _figures(answer: Cost, single: bool) -> list[Block]:
 
 
 def _requests(found: Concurrency) -> list[tuple[str, str]]:
-    share = f"{pages.share(found.fraction, 1)} of the line"
-    rows = [("requests in flight give", f"{show(found.throughput, 'bandwidth')}, {share}")]
+    rows = []
+    if found.throughput > 0:
+        share = f"{pages.share(found.fraction, 1)} of the line"
+        rows.append(("requests in flight give", f"{show(found.throughput, 'bandwidth')}, {share}"))
     if found.needed is not None and found.needed_rate is not None:
         rows.append(("line rate needs", f"{found.needed} in flight, {show(found.needed_rate, 'count')} requests/s"))
     return rows
@@ -79,6 +85,8 @@ def as_data(answer: Cost) -> dict[str, Any]:
     """The answer as JSON-ready data, SI units."""
     data = asdict(answer)
     data["time_s"] = answer.estimate.value
+    data["way"] = answer.chosen
+    data["effective"] = answer.size / answer.estimate.value if answer.estimate.value else None
     data["binds"] = answer.estimate.binds
     return data
 
@@ -121,8 +129,11 @@ def _shown(question: Transfer, single: bool) -> dict[str, str]:
 
 
 def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[str, Any]:
+    time = times[question.way]
     data: dict[str, Any] = {"size": question.size, **{name: value for name, (value, _) in item.varied.items()}}
-    data |= {"time_s": times, "way": question.way}
+    data |= {"way": question.way, "time_s": time, "effective": question.size / time if time else None}
+    data["ways_s"] = times
+    data["binds"] = WAYS[question.way](question.size, question.route, question.cut).binds
     if len(question.route.hops) > 1:
         data["best_k"] = transfer.best_chunks(question)
     if question.receive is not None:
@@ -139,7 +150,7 @@ def p2p_premises(question: Transfer) -> tuple[Any, ...]:
 
 
 def draw(asked: Sequence[Asked], file: File) -> None:
-    question = asked[0].question
+    question = max((item.question for item in asked), key=lambda q: q.size)
     sizes = sorted({item.question.size for item in asked if item.question.size > 0})
     if len(sizes) < 2:
         middle = max(question.size, 1.0)

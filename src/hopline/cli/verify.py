@@ -6,6 +6,8 @@ What belongs here: choosing between the two, and their form as text and as JSON.
 from __future__ import annotations
 
 import math
+import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -56,7 +58,7 @@ def verify(ctx: click.Context, file: str | None, kind: str | None, as_json: bool
     if as_json:
         print_json(_data(file, found))
     else:
-        print_document([*_failures(found), Line(_summary(found), "bad" if found.failed else "good")])
+        print_document([*_failures(found), *_summary(found)])
     ctx.exit(found.exit_code)
 
 
@@ -67,7 +69,7 @@ def _founding(kind: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"rows": [_row_data(row) for row in rows]})
     else:
-        print_document(_table(rows))
+        print_document([*_INTRODUCTION, *_table(rows), *_counts(rows)])
 
 
 # --- cases --------------------------------------------------------------------------------------------------------
@@ -99,12 +101,24 @@ def _value(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _summary(found: Verification) -> str:
+def _summary(found: Verification) -> Iterator[Block]:
+    """Passes by kind, the totals, and the kinds that no function is there for."""
+    known = {result.kind: 0 for result in found.results if result.status != "unknown kind"}
+    passed = {kind: sum(r.kind == kind and r.status == "passed" for r in found.results) for kind in known}
+    rows = [(shown(kind), str(count), str(sum(r.kind == kind for r in found.failed))) for kind, count in passed.items()]
+    if rows:
+        yield Grid(("kind", "passed", "failed"), rows)
     text = f"{found.count('passed')} passed, {found.count('failed')} failed"
-    if not found.unknown_kinds:
-        return text
+    unknown = found.count("unknown kind")
+    if unknown:
+        text += f", {unknown} of {len(found.unknown_kinds)} kinds not known yet"
+    yield Line(text, "bad" if found.failed else "good")
     kinds = ", ".join(f"{shown(kind)} ({count})" for kind, count in found.unknown_kinds.items())
-    return f"{text}, {found.count('unknown kind')} of kinds not known yet: {kinds}"
+    for line in textwrap.wrap(f"Not known yet: {kinds}" if kinds else "", _WIDTH, subsequent_indent="  "):
+        yield Line(line, "faint")
+
+
+_WIDTH = 110
 
 
 def _data(file: str, found: Verification) -> dict[str, Any]:
@@ -135,6 +149,27 @@ def _readable(value: object) -> object:
 
 
 # --- the founding table -------------------------------------------------------------------------------------------
+
+
+_INTRODUCTION = (
+    Line(
+        "hopline grew from two documents: one on point-to-point transfers, one on hand-over, congestion and the critical path."
+    ),
+    Line("Each verdict is on what the document says; 'exact' is what hopline's formulas give now, under the premise."),
+    Line(
+        "RIGHT; COND right only under the premise; APPROX near; WRONG; UNVERIFIABLE; QUALITATIVE without a number.",
+        "faint",
+    ),
+)
+
+
+def _counts(rows: tuple[FoundingRow, ...]) -> list[Block]:
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(row.verdict for row in rows).most_common())
+    waiting = sum(bool(row.needs) for row in rows)
+    return [
+        Heading(f"{len(rows)} statements: {verdicts}."),
+        Line(f"{waiting} wait for models that are still to come.", "faint"),
+    ]
 
 
 def _table(rows: tuple[FoundingRow, ...]) -> list[Block]:

@@ -122,6 +122,8 @@ def machine_of(chosen: TableFit, name: str) -> Machine:
     return Machine(name, f"fitted to {origin}", {key: link}, nodes, (Connection(ENDS, key),), sources)
 
 
-def save(chosen: TableFit, file: File) -> None:
-    """Write the machine of ``chosen`` to a new file. Raises OutputError where it exists."""
+def save(chosen: TableFit, name: str) -> File:
+    """Save the machine of ``chosen`` under a name or to a file, a new one. Raises OutputError where it exists."""
+    file = machines.target(name)
     machines.save(machine_of(chosen, file.stem), file)
+    return file

@@ -6,6 +6,7 @@ What belongs here: where machine files are looked for and how they are saved wit
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path as File
@@ -35,6 +36,25 @@ def folder() -> File:
 def saved_file(name: str) -> File:
     """The file of a machine that the user saved under ``name``."""
     return folder() / f"{name}.toml"
+
+
+def target(name: str) -> File:
+    """The file that ``--save NAME|FILE`` means: a file where it looks like one, else a saved machine of that name.
+
+    Raises OutputError for names that are none, or that a preset has.
+    """
+    if name.endswith(".toml") or "/" in name:
+        return File(name)
+    if not _NAME.fullmatch(name):
+        raise OutputError(
+            f"{name[:40]!r} is no name for a machine: expected letters, digits, - and _, or a file like mine.toml"
+        )
+    if name in files.preset_names():
+        raise OutputError(f"{name!r} is a preset: give the machine another name")
+    return saved_file(name)
+
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
 
 
 def listed() -> list[Preset]:

@@ -73,5 +73,5 @@ def fitted(samples: Sequence[Sample], file: File) -> TableFit:
 
 def save_local(fit: TableFit, name: str) -> tuple[File, File | None]:
     """Save the machine under ``name``; what stood there is kept and returned beside the file."""
-    file = machines.saved_file(name)
-    return file, machines.save(fitting.machine_of(fit, name), file, replace=True)
+    file = machines.target(name)
+    return file, machines.save(fitting.machine_of(fit, file.stem), file, replace=True)

@@ -110,6 +110,8 @@ def _machine_premises(path: Path, size: float, ranks: int) -> tuple[Premise, ...
     ]
     for leg in path.legs:
         link = leg.link
+        if leg.origin.kind == "device" and link.curve is None and link.startup.total(ranks) == 0:
+            found.append(Premise(f"no start-up of {link.name} in the machine file, 0 is used", "unknown", matters=True))
         if not leg.latency_known():
             effect = "each microsecond of it adds one to every transfer"
             found.append(

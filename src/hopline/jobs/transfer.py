@@ -6,7 +6,7 @@ What belongs here: the question (Transfer), how it becomes a Route, and the answ
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -16,14 +16,14 @@ from hopline.model import chunks, limits, p2p, pipeline
 from hopline.model.chunks import Best, ClosedForm
 from hopline.model.p2p import Cut, Lever, Route
 from hopline.quantity import NON_NEGATIVE, show
-from hopline.records.estimate import Estimate
+from hopline.records.estimate import Estimate, Term
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Requests in flight: their number, payload (bytes) and turnaround (s)."""
+    """Requests in flight: their number (None: how many are needed?), payload (bytes) and turnaround (s)."""
 
-    in_flight: float
+    in_flight: float | None
     payload: float
     turnaround: float
 
@@ -33,7 +33,8 @@ class Transfer:
     """One question: ``size`` bytes over ``route``, cut as ``cut`` says.
 
     ``receive``: bytes that come back at the same time (None: one way). ``window``: requests in flight (None: no limit);
-    ``memory``: byte/s that both directions share at the sender (None: no limit).
+    ``memory``: byte/s that both directions share at the sender (None: no limit), where each byte that comes back is
+    touched ``receive_touches`` times.
     """
 
     size: float
@@ -44,6 +45,7 @@ class Transfer:
     window: Window | None = None
     half_duplex: bool = False
     memory: float | None = None
+    receive_touches: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +62,36 @@ class Cost:
     levers: list[Lever]
     exchange: float | None = None
     exchange_binds: str = ""
+    requests: Estimate | None = None
     concurrency: limits.Concurrency | None = None
 
     @property
     def estimate(self) -> Estimate:
-        """The Estimate of the way that this path uses."""
-        return self.ways[self.chosen]
+        """The Estimate that holds: of the way that this path uses, or of the requests in flight where they bind."""
+        way = self.ways[self.chosen]
+        return self.requests if self.requests is not None and self.requests.value > way.value else way
 
 
 def cost(question: Transfer) -> Cost:
     """Answer ``question``. Raises InputError for sizes that are not whole bytes."""
     _check(question)
-    line_rate = min(hop.peak for hop in question.route.hops)
     question = limited(question)
     size, route = question.size, question.route
     exchange, binds = _exchange(question)
+    ways = {name: way(size, route, question.cut) for name, way in p2p.WAYS.items()}
     return Cost(
         size=size,
-        ways={name: way(size, route, question.cut) for name, way in p2p.WAYS.items()},
+        ways=ways,
         chosen=question.way,
         best=p2p.best(size, route),
         closed_form=chunks.closed_form(size, [hop.curve for hop in route.hops]),
         half_size=_half_size(question),
         peak=_peak(question),
-        levers=p2p.levers(size, route, question.cut, question.way),
+        levers=_levers(question, ways[question.way].value),
         exchange=exchange,
         exchange_binds=binds,
-        concurrency=_concurrency(question, line_rate),
+        requests=_requests(question, ways[question.way].value),
+        concurrency=_concurrency(question),
     )
 
 
@@ -97,21 +102,67 @@ def _check(question: Transfer) -> None:
 
 
 def limited(question: Transfer) -> Transfer:
-    """The question with the sender's first hop no faster than its memory and its requests in flight allow."""
+    """The question with a single hop no faster than the sender's memory allows."""
     route = question.route
     if question.memory is not None and len(route.hops) == 1:
         route = route.capped(question.memory, "memory bandwidth of the sender")
-    window = question.window
-    if window is not None:
-        rate = limits.concurrency(window.in_flight, window.payload, window.turnaround, _FASTEST).throughput
-        if rate <= 0:
-            raise InputError(f"{window.in_flight:g} requests in flight move nothing: expected at least 1")
-        each = f"{show(window.payload, 'size')} per {show(window.turnaround, 'time')}"
-        route = route.capped(rate, f"requests in flight ({window.in_flight:g} x {each})")
     return replace(question, route=route)
 
 
 _FASTEST = 1e300
+
+
+def _line_rate(question: Transfer) -> float:
+    return min(_FASTEST, *(hop.peak for hop in question.route.hops))
+
+
+def _concurrency(question: Transfer) -> limits.Concurrency | None:
+    window = question.window
+    if window is None:
+        return None
+    return limits.concurrency(
+        window.in_flight or 0.0, window.payload, window.turnaround, _line_rate(question), question.size
+    )
+
+
+def _requests(question: Transfer, line: float) -> Estimate | None:
+    """The transfer as requests in flight: none of it ends before a turnaround, nor faster than the window lets it."""
+    window = question.window
+    if window is None or window.in_flight is None:
+        return None
+    if window.in_flight <= 0:
+        raise InputError(f"{window.in_flight:g} requests in flight move nothing: expected at least 1")
+    rate = window.in_flight * window.payload / window.turnaround if window.turnaround else math.inf
+    each = f"{window.in_flight:g} x {show(window.payload, 'size')} per {show(window.turnaround, 'time')}"
+    terms = (
+        Term(f"requests in flight ({each})", question.size / rate, "more or larger requests, or a shorter turnaround"),
+        Term("one turnaround", window.turnaround, "a shorter turnaround"),
+        Term("line itself", line, "a faster line"),
+    )
+    ordered = sorted(terms, key=lambda term: -term.value)
+    first, following = ordered[0], ordered[1]
+    distance = first.value / following.value if following.value else None
+    name = "with these requests"
+    return Estimate(
+        name, first.value, "time", terms, "max", first.name, following.name, distance, question.route.premises
+    )
+
+
+def _levers(question: Transfer, line: float) -> list[Lever]:
+    """What would help; where the requests in flight bind, only more of them do."""
+    requests, window = _requests(question, line), question.window
+    if requests is None or window is None or window.in_flight is None or requests.value <= line:
+        return p2p.levers(question.size, question.route, question.cut, question.way)
+    changes = {
+        "twice the requests in flight": replace(window, in_flight=2 * window.in_flight),
+        "half the turnaround": replace(window, turnaround=window.turnaround / 2),
+    }
+    found = []
+    for change, other in changes.items():
+        changed = _requests(replace(question, window=other), line)
+        if changed is not None and changed.value < requests.value:
+            found.append(Lever(change, changed.value, 1 - changed.value / requests.value))
+    return sorted(found, key=lambda lever: lever.time)
 
 
 def _together(question: Transfer, slopes: Sequence[float]) -> float:
@@ -121,47 +172,67 @@ def _together(question: Transfer, slopes: Sequence[float]) -> float:
 
 def _peak(question: Transfer) -> float:
     """Byte/s that long messages tend to; infinite where time does not grow with size."""
+    if question.way == "pipelined" and question.cut != Cut():
+        time = p2p.WAYS["pipelined"](_LONG, question.route, question.cut).value
+        return _LONG / time if time else math.inf
     hops = question.route.alone if question.way == "store-and-forward" else question.route.hops
     slope = _together(question, [1 / hop.peak for hop in hops])
     return 1 / slope if slope else math.inf
 
 
+_LONG = 2.0**50
+
+
 def _half_size(question: Transfer) -> float | None:
-    """n_1/2 (Hockney): the least size in bytes that reaches half of the peak when it is not cut; None: never told."""
-    hops, half = question.route.alone, _peak(question) / 2
+    """n_1/2 (Hockney): the least size in bytes that reaches half of the peak; None: no size does."""
+    half = _peak(question) / 2
+    if not math.isfinite(half):
+        return None
+    if question.way == "pipelined":
+        return _first_reaching(lambda m: p2p.WAYS["pipelined"](m, question.route, question.cut).value, half)
+    hops = question.route.alone
     edges = [0.0, *breaks_of([hop.curve for hop in hops]), math.inf]
     for low, high in pairwise(edges):
         lines = [hop.at(low) for hop in hops]
         gain = 1 - half * _together(question, [1 / bandwidth for _, bandwidth in lines])
-        if gain > 0 and math.isfinite(half):
+        if gain > 0:
             reached = max(low, half * sum(latency for latency, _ in lines) / gain)
             if reached < high:
                 return reached
     return None
 
 
+def _first_reaching(time: Callable[[float], float], rate: float) -> float | None:
+    """The least whole size whose effective bandwidth is ``rate``, by doubling and halving."""
+    high = 1.0
+    while high / max(time(high), 1e-300) < rate:
+        high *= 2
+        if high > _LONG:
+            return None
+    low = high / 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle / max(time(middle), 1e-300) >= rate else (middle, high)
+    return high
+
+
 def _exchange(question: Transfer) -> tuple[float | None, str]:
-    """Seconds to send and receive at once over the first hop, and what binds."""
+    """Seconds to send and receive at once, and what binds: the way back is taken to be like the way there."""
     if question.receive is None:
         return None, ""
-    if len(question.route.hops) > 1:
-        raise InputError("an exchange is priced over one hop: expected a path of two nodes with --receive")
-    hop = question.route.hops[0]
-    latency, bandwidth = hop.at(max(question.size, question.receive))
-    bandwidth = min(bandwidth, _FASTEST)
+    send, receive = question.size, question.receive
     if question.half_duplex:
-        return limits.duplex_half(question.size, question.receive, bandwidth, latency), "the half-duplex link"
-    time = limits.duplex_full(question.size, question.receive, bandwidth, bandwidth, latency, question.memory)
-    alone = latency + max(question.size, question.receive) / bandwidth
-    return time, "memory, which both directions share" if time > alone * (1 + 1e-12) else "the larger direction"
-
-
-def _concurrency(question: Transfer, cap: float) -> limits.Concurrency | None:
-    window = question.window
-    if window is None:
-        return None
-    cap = min(cap, _FASTEST)
-    return limits.concurrency(window.in_flight, window.payload, window.turnaround, cap, question.size)
+        if len(question.route.hops) > 1:
+            raise InputError("a half-duplex exchange is priced over one hop: expected a path of two neighbours")
+        latency, bandwidth = question.route.hops[0].at(max(send, receive))
+        return limits.duplex_half(send, receive, min(bandwidth, _FASTEST), latency), "the half-duplex link"
+    there, back, empty = (
+        p2p.WAYS[question.way](size, question.route, question.cut).value for size in (send, receive, 0.0)
+    )
+    memory = math.inf if question.memory is None else question.memory
+    shared = empty + (send + receive * question.receive_touches) / memory
+    longer = max(there, back)
+    return max(longer, shared), "memory, which both directions share" if shared > longer else "the longer direction"
 
 
 # --- many at once -------------------------------------------------------------------------------------------------
@@ -171,7 +242,9 @@ def times(question: Transfer) -> dict[str, float]:
     """Seconds of every way of moving, without the reasons: for sweeps."""
     _check(question)
     question = limited(question)
-    return {name: way(question.size, question.route, question.cut).value for name, way in p2p.WAYS.items()}
+    found = {name: way(question.size, question.route, question.cut).value for name, way in p2p.WAYS.items()}
+    requests = _requests(question, 0.0)
+    return found if requests is None else {name: max(time, requests.value) for name, time in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

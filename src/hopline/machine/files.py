@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path as File
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError, MachineError, UnknownNameError
-from hopline.machine.parts import TOUCHES, Fitted, Link, Memory, Node, Startup, Sync
+from hopline.machine.parts import TOUCHES, Duplex, Fitted, Forwarding, Kind, Link, Memory, Node, Startup, Sync
 from hopline.machine.schema import (
     FORMAT,
     VERSION,
@@ -34,6 +35,7 @@ from hopline.machine.topology import Connection, Machine
 from hopline.quantity import Dimension, parse
 
 _LARGEST_COUNT = 65536
+_Entry = TypeVar("_Entry")
 
 
 def preset_names() -> list[str]:
@@ -72,20 +74,40 @@ def text_of(file: File) -> str:
 def loads(text: str, name: str) -> Machine:
     """Read a machine from TOML ``text``; ``name`` is what errors call it."""
     try:
-        raw = msgspec.toml.decode(text, type=MachineFile)
-        if (raw.hopline, raw.version) != (FORMAT, VERSION):
-            raise MachineError(
-                f'expected hopline = "{FORMAT}" and version = {VERSION}, got {raw.hopline!r}, {raw.version}'
-            )
+        raw = _decoded(msgspec.toml.decode(text))
         return _Reader().machine(raw)
     except RecursionError:
         raise MachineError(f"{name}: nested too deeply to be a machine file") from None
     except msgspec.DecodeError as error:
-        raise MachineError(f"{name}: {error}") from None
+        raise MachineError(f"{name} is no machine file: {error}") from None
     except HoplineError as error:
-        raise (
-            type(error)(f"{name}: {error}") if type(error) is MachineError else MachineError(f"{name}: {error}")
-        ) from None
+        raise MachineError(f"{name}: {error}") from None
+
+
+def _decoded(raw: dict[str, Any]) -> MachineFile:
+    """The file's structures, built entry by entry so that an error names the link or node that it is in."""
+    if (raw.get("hopline"), raw.get("version")) != (FORMAT, VERSION):
+        found = f"hopline = {raw.get('hopline')!r} and version = {raw.get('version')!r}"
+        raise MachineError(f'expected hopline = "{FORMAT}" and version = {VERSION}, got {found}')
+    for family, entry in (("links", LinkEntry), ("nodes", NodeEntry)):
+        members = raw.get(family)
+        if isinstance(members, dict):
+            raw[family] = {key: _converted(member, entry, f"{family}.{key}") for key, member in members.items()}
+    return _converted(raw, MachineFile, "")
+
+
+def _converted(value: Any, kind: type[_Entry], key: str) -> _Entry:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$")
+        where = (key + path.rstrip("`")).lstrip(".")
+        known = next((names for part, names in _CHOICES.items() if where.endswith(f".{part}")), ())
+        listed = f"; known are {', '.join(known)}" if known else ""
+        raise MachineError(f"{where}: {message}{listed}" if where else f"{message}{listed}") from None
+
+
+_CHOICES = {"forwarding": get_args(Forwarding), "duplex": get_args(Duplex), "kind": get_args(Kind)}
 
 
 class _Reader:

@@ -151,6 +151,8 @@ class Machine:
                 raise UnknownNameError(f"node of {self.name}", name, self.nodes)
         if len(names) < 2:
             raise MachineError(f"the path {','.join(names)!r} has no hops: expected at least two nodes, like A,B")
+        if len(set(names)) < len(names):
+            raise MachineError(f"the path {','.join(names)} comes twice to a node: expected each node once")
         legs: list[Leg] = []
         for a, b in pairwise(names):
             stops = self._way(a, b)

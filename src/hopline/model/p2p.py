@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from hopline.curve import Curve, Piece
 from hopline.model import chunks, forwarding, pipeline
@@ -135,9 +136,8 @@ def cut_through(size: float, route: Route, cut: Cut) -> Estimate:
     """Nodes send on once the header is in."""
     del cut
     time = float(forwarding.cut_through(size, _curves(route.hops), route.forward))
-    slowest = min(route.hops, key=lambda hop: hop.at(size)[1])
     terms = [Term(hop.startup, hop.at(size)[0], _START) for hop in route.hops]
-    terms.append(_bytes_term(slowest, size))
+    terms.append(_slowest_term(route.hops, size))
     return _summed("cut-through", _with_rest(terms, time, "header on the way"), route.premises)
 
 
@@ -145,10 +145,9 @@ def wormhole(size: float, route: Route, cut: Cut) -> Estimate:
     """Flits follow one another through the switches."""
     del cut
     time = float(forwarding.wormhole(size, _curves(route.routes), route.forward))
-    slowest = min(route.routes, key=lambda hop: hop.at(size)[1])
     terms = [Term(route.hops[0].startup, route.forward.source, _START)]
     terms += [Term(f"route time {hop.name}", hop.at(size)[0], "fewer hops") for hop in route.routes]
-    terms.append(_bytes_term(slowest, size))
+    terms.append(_slowest_term(route.routes, size))
     return _summed("wormhole", _with_rest(terms, time, "flits filling the path"), route.premises)
 
 
@@ -196,8 +195,18 @@ def _hop_terms(hop: RouteHop, size: float) -> tuple[Term, Term]:
     return Term(hop.startup, latency, _START), Term(hop.limit(size), moving, _FASTER)
 
 
-def _bytes_term(hop: RouteHop, size: float) -> Term:
-    return Term(hop.limit(size), size / hop.at(size)[1], _FASTER)
+def _slowest_term(hops: Sequence[RouteHop], size: float) -> Term:
+    """The bytes on the slowest hop, and on those that are as slow: they all would have to become faster."""
+    slowest = min(hop.at(size)[1] for hop in hops)
+    tied = [hop.limit(size) for hop in hops if hop.at(size)[1] == slowest]
+    return Term(_together(tied, len(hops)), size / slowest, _FASTER)
+
+
+def _together(names: Sequence[str], of: int) -> str:
+    """One name for several limits that are equal."""
+    if len(names) == 1:
+        return names[0]
+    return f"bandwidth of all {of} hops" if len(names) == of else f"{names[0]} and {len(names) - 1} like it"
 
 
 def _with_rest(terms: list[Term], time: float, name: str) -> list[Term]:
@@ -236,13 +245,20 @@ class Lever:
 
 
 def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
-    """Each start-up halved, each bandwidth doubled, and the other ways of moving; best first, none that saves nothing."""
+    """Each start-up halved, each bandwidth doubled, and the other ways of moving; best first, none that saves nothing.
+
+    Hops that are equal in what is changed are changed together: one of them alone would help little.
+    """
     now = WAYS[way](size, route, cut).value
     found = []
-    for i, hop in _telling(size, route):
-        limit = WAYS[way](size, route.changed(i, bandwidth=2.0), cut).value
-        start = WAYS[way](size, route.changed(i, startup=0.5), cut).value
-        found += [(f"twice the {hop.limit(size)}", limit), (f"half the {hop.startup}", start)]
+    for indices in _equal_hops(size, route, part=1):
+        name = _together([route.hops[i].limit(size) for i in indices], len(route.hops))
+        faster = reduce(lambda r, i: r.changed(i, bandwidth=2.0), indices, route)
+        found.append((f"twice the {name}", WAYS[way](size, faster, cut).value))
+    for indices in _equal_hops(size, route, part=0):
+        name = route.hops[indices[0]].startup + (f" and {len(indices) - 1} like it" if len(indices) > 1 else "")
+        quicker = reduce(lambda r, i: r.changed(i, startup=0.5), indices, route)
+        found.append((f"half the {name}", WAYS[way](size, quicker, cut).value))
     if len(route.hops) > 1 or way != "store-and-forward":
         found += [
             (_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way
@@ -251,16 +267,16 @@ def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
     return sorted(saving, key=lambda lever: lever.time)
 
 
-def _telling(size: float, route: Route) -> list[tuple[int, RouteHop]]:
-    """Hops worth changing: the costliest ones, and of equal ones the first."""
-    first: dict[tuple[Curve, str], int] = {}
-    for i, hop in enumerate(route.hops):
-        first.setdefault((hop.curve, "" if len(route.hops) > _MOST_CHANGED else hop.name), i)
-    costly = sorted(first.values(), key=lambda i: -sum(_cost(route.hops[i], size)))
-    return [(i, route.hops[i]) for i in costly[:_MOST_CHANGED]]
-
-
 _MOST_CHANGED = 8
+
+
+def _equal_hops(size: float, route: Route, part: int) -> list[list[int]]:
+    """Hops grouped by their latency (part 0) or bandwidth (part 1), the costliest groups first."""
+    groups: dict[float, list[int]] = {}
+    for i, hop in enumerate(route.hops):
+        groups.setdefault(hop.at(size)[part], []).append(i)
+    by_cost = sorted(groups.values(), key=lambda group: -sum(_cost(route.hops[i], size)[part] for i in group))
+    return by_cost[:_MOST_CHANGED]
 
 
 def _instead(size: float, route: Route, way: str) -> str:

@@ -56,12 +56,15 @@ def _digits(value: float, digits: int) -> str:
 
 
 def _show_size(value: float, digits: int) -> str:
+    """Exact where it is round in binary or in thousands, else rounded in binary units, as message sizes are made."""
     for scale, unit in _BINARY_STEPS:
         if value >= scale and (value / scale * 4).is_integer() and value / scale < 1024:
             return f"{value / scale:g} {unit}"
     if value.is_integer() and value < 10_000:
         return f"{value:.0f} B"
-    return _scaled(value, _SIZE_STEPS, digits)
+    if value.is_integer() and value % 1000 == 0 and len(f"{value:.0f}".rstrip("0")) <= digits:
+        return _scaled(value, _SIZE_STEPS, digits)
+    return _scaled(value, (*_BINARY_STEPS, (1.0, "B")), digits)
 
 
 def _show_count(value: float, digits: int) -> str:

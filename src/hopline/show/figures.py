@@ -71,6 +71,7 @@ def fit(
         "field": "role",
         "type": "nominal",
         "title": None,
+        "legend": {"orient": "bottom"} if len(roles) > 1 else None,
         "scale": {"domain": roles, "range": ["circle", "diamond", "square"][: len(roles)]},
     }
     top: Spec = {
@@ -84,7 +85,7 @@ def fit(
             },
             {
                 "data": {"values": _thinned(dots)},
-                "mark": {"type": "point", "size": 55, "filled": True, "color": "#222", "opacity": 0.85},
+                "mark": {"type": "point", "size": 60, "filled": True, "color": "#222", "opacity": 0.85},
                 "encoding": {"x": x, "y": y, "shape": shape},
             },
         ],

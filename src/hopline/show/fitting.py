@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from hopline.curve import Floats
 from hopline.quantity import show
-from hopline.records.fit import Fit, HeldOut
+from hopline.records.fit import Fit
 from hopline.records.table import Log, Table
 from hopline.show import figures
 from hopline.show.document import Block, Grid, Heading, Line
@@ -42,31 +43,51 @@ def table_lines(number: int, title: str, table: Table) -> list[Block]:
 
 
 def fit_lines(line: Fit, pieces: Fit) -> list[Block]:
-    """The plain line and the pieces, each with its error on held-out points."""
-    a = line.curve.pieces[0]
+    """The plain line and the pieces, each with its error on held-out points and on those it was fitted to."""
     first = "least gap" if line.measure == "gap" else "start-up α"
-    rows = [
-        ("one line", f"{show(a.latency, 'time')} + m / {show_bandwidth(a.bandwidth)}", *_errors(line.held_out)),
-        (_pieces(pieces), "", *_errors(pieces.held_out)),
-    ]
-    blocks: list[Block] = [Grid(("model", f"{first} + size / bandwidth β", "held-out mean", "worst"), rows, left=2)]
+    a = line.curve.pieces[0]
+    rows = [("one line", f"{show(a.latency, 'time')} + m / {show_bandwidth(a.bandwidth)}", *_errors(line))]
     if len(pieces.curve.pieces) > 1:
-        ends = [*(p.low for p in pieces.curve.pieces[1:]), math.inf]
-        table = [
-            (
-                f"{show(round(p.low), 'size', 3)} to {show(round(end), 'size', 3) if math.isfinite(end) else 'the end'}",
-                show(p.latency, "time"),
-                show_bandwidth(p.bandwidth),
-            )
-            for p, end in zip(pieces.curve.pieces, ends, strict=True)
-        ]
-        blocks.append(Grid(("piece", first, "bandwidth β"), table))
+        rows.append((f"{len(pieces.curve.pieces)} pieces", "", *_errors(pieces)))
+    header = ("model", f"{first} + size / bandwidth β", "held out: mean", "worst", "fitted: mean", "worst")
+    blocks: list[Block] = [Grid(header, rows, left=2)]
+    if len(pieces.curve.pieces) == 1:
+        return [*blocks, Line("Pieces do no better on held-out sizes.", "faint"), *_doubts(pieces)]
+    ends = [*pieces.curve.breaks, math.inf]
+    starts = [pieces.smallest, *pieces.curve.breaks]
+    table = [
+        (_span(low, end), show(p.latency, "time"), show_bandwidth(p.bandwidth))
+        for low, end, p in zip(starts, ends, pieces.curve.pieces, strict=True)
+    ]
+    return [*blocks, Grid(("piece", first, "bandwidth β"), table), *_doubts(pieces)]
+
+
+def _span(low: float, end: float) -> str:
+    return f"{show(low, 'size', 3)} to {show(end, 'size', 3) if math.isfinite(end) else 'the end'}"
+
+
+_WORTH_SAYING = 0.05
+_DOUBTFUL = 0.2
+
+
+def _doubts(fit: Fit) -> list[Block]:
+    """What a reader should know before using the curve: drops in it, and errors too large to trust."""
+    blocks: list[Block] = []
+    for before, after in pairwise(fit.curve.pieces):
+        drop = 1 - (after.latency + after.low / after.bandwidth) / (before.latency + after.low / before.bandwidth)
+        if drop > _WORTH_SAYING:
+            text = f"At {show(after.low, 'size', 3)} time falls by {100 * drop:.0f} %: another protocol, or noise."
+            blocks.append(Line(text, "faint"))
+    if max(fit.held_out.mean, fit.inside.mean) > _DOUBTFUL or fit.inside.worst > 2 * _DOUBTFUL:
+        blocks.append(
+            Line("Do not trust this fit: its errors are large. Is the log noisy, or two regimes in one?", "bad")
+        )
     return blocks
 
 
 def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]) -> Grid:
     """Many tables, one row each: (number, title, table, line, pieces, reason)."""
-    header = ("table", "benchmark", "sizes", "α", "β", "line: held-out", "worst", "pieces", "held-out", "worst")
+    header = ("table", "benchmark", "sizes", "α", "β", "line: held out", "worst", "pieces", "held out", "worst")
     out = []
     for number, title, table, line, pieces, reason in rows:
         name = f"{title} (gap)" if table.measure == "gap" else title
@@ -74,10 +95,8 @@ def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]
             out.append((str(number), f"{name}: no fit, {reason}", str(len(table)), *[""] * 7))
             continue
         a = line.curve.pieces[0]
-        fitted = (show(a.latency, "time"), show_bandwidth(a.bandwidth), *_errors(line.held_out))
-        out.append(
-            (str(number), name, str(len(table)), *fitted, str(len(pieces.curve.pieces)), *_errors(pieces.held_out))
-        )
+        fitted = (show(a.latency, "time"), show_bandwidth(a.bandwidth), *_errors(line)[:2])
+        out.append((str(number), name, str(len(table)), *fitted, str(len(pieces.curve.pieces)), *_errors(pieces)[:2]))
     return Grid(header, out, left=2)
 
 
@@ -97,13 +116,9 @@ def show_bandwidth(value: float) -> str:
     return show(value, "bandwidth") if math.isfinite(value) else "no growth"
 
 
-def _pieces(fit: Fit) -> str:
-    count = len(fit.curve.pieces)
-    return "one piece suffices" if count == 1 else f"{count} pieces"
-
-
-def _errors(error: HeldOut) -> tuple[str, str]:
-    return f"{100 * error.mean:.1f} %", f"{100 * error.worst:.0f} %"
+def _errors(fit: Fit) -> tuple[str, ...]:
+    both = (fit.held_out, fit.inside)
+    return tuple(text for error in both for text in (f"{100 * error.mean:.1f} %", f"{100 * error.worst:.0f} %"))
 
 
 def picture(
@@ -111,7 +126,7 @@ def picture(
 ) -> figures.Spec:
     """Points, curves and the residuals of the last curve; ``held_out`` marks sizes that the fit had not seen."""
     unseen = np.zeros(len(size), dtype=bool) if held_out is None else np.isin(size, held_out)
-    roles = ["held out" if u else "fitted" if held_out is not None else "measured" for u in unseen]
+    roles = ["predicted" if u else "fitted" if held_out is not None else "measured" for u in unseen]
     points = [(float(m), float(t), role) for m, t, role in zip(size, time, roles, strict=True)]
     lines = {f"{name} (held-out error {100 * fit.held_out.mean:.1f} %)": _drawn(fit) for name, fit in curves.items()}
     last = list(curves.values())[-1]

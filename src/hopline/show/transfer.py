@@ -13,6 +13,7 @@ from hopline.show.document import Block, Grid, Heading, Line
 
 _MOST_TERMS = 8
 _MOST_LEVERS = 5
+_NEGLIGIBLE = 1e-6
 
 
 def share(part: float, whole: float) -> str:
@@ -41,7 +42,8 @@ def ways(estimates: dict[str, Estimate], chosen: str, size: float) -> Grid:
 
 def reasons(estimate: Estimate) -> list[Block]:
     """Where the time goes, what binds, and how far the next limit is."""
-    terms = sorted(estimate.terms, key=lambda term: -abs(term.value))
+    told = [term for term in estimate.terms if abs(term.value) >= _NEGLIGIBLE * estimate.value]
+    terms = sorted(told, key=lambda term: -abs(term.value))
     rows = [
         (
             t.name,
@@ -59,7 +61,8 @@ def reasons(estimate: Estimate) -> list[Block]:
     blocks: list[Block] = [Heading(f"Where the time goes ({estimate.name})"), Grid(("", "", ""), rows)]
     following = ""
     if estimate.next_limit and estimate.distance is not None:
-        following = f"; next is the {estimate.next_limit}, {show(estimate.distance, 'count', 3)} times smaller"
+        smaller = "as large" if estimate.distance < 1.005 else f"{show(estimate.distance, 'count', 3)} times smaller"
+        following = f"; next is the {estimate.next_limit}, {smaller}"
     return [*blocks, Line(f"Binds: {estimate.binds}{following}.", "strong")]
 
 

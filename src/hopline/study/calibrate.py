@@ -60,9 +60,18 @@ class Points:
 def calibrate(size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_pieces: int = MOST_PIECES) -> Fit:
     """Fit a curve of at most ``most_pieces`` pieces (1: the plain α-β line) to times in s against sizes in bytes.
 
+    Where the pieces do no better than one line on points left out, the answer is the line.
     Raises FitError where the points do not carry a fit.
     """
     points = Points.of(size, time)
+    line = _fit(points, measure, 1)
+    if most_pieces == 1:
+        return line
+    pieces = _fit(points, measure, most_pieces)
+    return pieces if pieces.held_out.mean < line.held_out.mean else line
+
+
+def _fit(points: Points, measure: Measure, most_pieces: int) -> Fit:
     curve = _curve(points, most_pieces)
     return Fit(
         curve=curve,
