@@ -152,9 +152,7 @@ def _readable(value: object) -> object:
 
 
 _INTRODUCTION = (
-    Line(
-        "hopline grew from two documents: one on point-to-point transfers, one on hand-over, congestion and the critical path."
-    ),
+    Line("hopline grew from two documents: one on point-to-point transfers, one on congestion and the critical path."),
     Line("Each verdict is on what the document says; 'exact' is what hopline's formulas give now, under the premise."),
     Line(
         "RIGHT; COND right only under the premise; APPROX near; WRONG; UNVERIFIABLE; QUALITATIVE without a number.",
@@ -168,7 +166,7 @@ def _counts(rows: tuple[FoundingRow, ...]) -> list[Block]:
     waiting = sum(bool(row.needs) for row in rows)
     return [
         Heading(f"{len(rows)} statements: {verdicts}."),
-        Line(f"{waiting} wait for models that are still to come.", "faint"),
+        Line(f"{waiting} wait for models still to come.", "faint"),
     ]
 
 
