@@ -379,9 +379,16 @@ def test_a_range_meets_its_end(low, steps, factor):
         (1024.0, "size", "1 KiB"),
         (1000.0, "size", "1000 B"),
         (0.0, "size", "0 B"),
-        (737856.0, "size", "737.9 KB"),
+        (737856.0, "size", "720.6 KiB"),
+        (100_000.0, "size", "100.0 KB"),
+        (123_456_789.0, "size", "117.7 MiB"),
+        (125_850_000_001.0, "size", "117.2 GiB"),
+        (12_345_678.0, "size", "11.77 MiB"),
+        (9999.0, "size", "9999 B"),
+        (10_001.0, "size", "9.767 KiB"),
+        (10_240.5, "size", "10.00 KiB"),
         (1e9, "size", "1.000 GB"),
-        (2.0**60, "size", "1153 PB"),
+        (2.0**60, "size", "1024 PiB"),
         (17977528089.9, "bandwidth", "17.98 GB/s"),
         (50e9, "bandwidth", "50.00 GB/s"),
         (999_999.0, "bandwidth", "1.000 MB/s"),
@@ -398,6 +405,8 @@ def test_show(value, dimension, text):
 
 def test_show_has_the_digits_that_were_asked_for():
     assert [show(1.23456e-3, "time", digits) for digits in (1, 2, 3, 6)] == ["1 ms", "1.2 ms", "1.23 ms", "1.23456 ms"]
+    assert [show(100_000.0, "size", digits) for digits in (1, 2, 3, 4)] == ["100 KB", "100 KB", "100 KB", "100.0 KB"]
+    assert [show(737_856.0, "size", digits) for digits in (2, 3, 6)] == ["721 KiB", "721 KiB", "720.563 KiB"]
 
 
 @pytest.mark.parametrize(
@@ -428,6 +437,14 @@ def test_what_is_shown_is_the_value_to_four_figures(value, dimension):
 def test_a_shown_size_is_within_four_figures(value):
     number, unit = show(float(value), "size").split()
     assert float(number) * float(SIZES[unit]) == pytest.approx(value, rel=5.1e-4)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**62) | st.builds(lambda a, e: a * 10**e, st.integers(1, 9999), st.integers(3, 14)))
+def test_a_size_in_decimal_units_is_exact(value):
+    number, unit = show(float(value), "size").split()
+    if unit != "B" and "i" not in unit:
+        assert Fraction(number) * Fraction(SIZES[unit]) == value
 
 
 VALUES = {

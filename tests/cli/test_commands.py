@@ -111,7 +111,7 @@ def test_p2p_text(capsys):
 
 def test_p2p_sweep(capsys):
     rows = answer(capsys, "p2p", "--size", "1KiB..1GiB:x4", *LINE)
-    times = [row["time_s"]["store-and-forward"] for row in rows]
+    times = [row["time_s"] for row in rows]
     assert times == pytest.approx([0.55e-6 + 1024 * 4**i / 64e9 for i in range(11)], rel=1e-12)
     code, out, _ = hopline(capsys, "p2p", "--size", "1KiB,1MiB", *LINE, "--hops", "1..3")
     assert code == 0
@@ -121,6 +121,53 @@ def test_p2p_sweep(capsys):
 def test_p2p_sweep_in_si(capsys):
     rows = answer(capsys, "p2p", "--size", "1KiB..1GiB:x4", *LINE)
     assert [row["size"] for row in rows] == [1024 * 4**i for i in range(11)]
+
+
+def test_a_row_of_a_sweep(capsys):
+    asked = ("--size", "1MiB", "--bandwidth", "10GB/s", "--hops", "2", "--receive", "2MiB")
+    rows = answer(capsys, "p2p", *asked, "--latency", "1us,2us")
+    once = 2**20 / 1e10
+    for row, latency in zip(rows, (1e-6, 2e-6), strict=True):
+        single = answer(capsys, "p2p", *asked, "--latency", f"{latency}s")
+        assert row == {
+            "size": 2**20,
+            "latency": latency,
+            "way": "store-and-forward",
+            "time_s": pytest.approx(2 * latency + 2 * once, rel=1e-12),
+            "effective": pytest.approx(2**20 / (2 * latency + 2 * once), rel=1e-12),
+            "ways_s": {name: pytest.approx(way["value"], rel=1e-12) for name, way in single["ways"].items()},
+            "binds": "bandwidth of hop 1",
+            "best_k": single["best"]["k"],
+            "exchange_s": pytest.approx(2 * latency + 4 * once, rel=1e-12),
+        }
+        assert row["ways_s"]["cut-through"] == pytest.approx(2 * latency + once, rel=1e-12)
+
+
+def test_a_row_of_a_sweep_of_one_hop(capsys):
+    rows = answer(capsys, "p2p", "--size", "1KiB,2KiB", *LINE, "--chunks", "1,2")
+    assert [(row["size"], row["chunks"]) for row in rows] == [(1024, 1), (1024, 2), (2048, 1), (2048, 2)]
+    assert {row["way"] for row in rows} == {"pipelined"}
+    assert [row["time_s"] for row in rows] == pytest.approx(
+        [k * 0.55e-6 + size / 64e9 for size in (1024, 2048) for k in (1, 2)], rel=1e-12
+    )
+    assert all("best_k" not in row and "exchange_s" not in row for row in rows)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--memory", "10GB/s"),
+        ("--in-flight", "1", "--payload", "4KiB"),
+        ("--in-flight", "999", "--payload", "4KiB"),
+        ("--hops", "3", "--way", "cut-through"),
+    ],
+)
+def test_a_row_of_a_sweep_is_the_single_answer(capsys, asked):
+    for row in answer(capsys, "p2p", "--size", "1MiB,2MiB", *LINE, *asked):
+        single = answer(capsys, "p2p", "--size", f"{row['size']:.0f}B", *LINE, *asked)
+        assert {key: row[key] for key in ("time_s", "way", "effective", "binds")} == {
+            key: single[key] for key in ("time_s", "way", "effective", "binds")
+        }
 
 
 def test_p2p_switches_cut_through(capsys):
@@ -134,6 +181,60 @@ def test_p2p_window(capsys):
     data = answer(capsys, "p2p", "--size", "24MiB", *asked)
     assert data["concurrency"]["throughput"] == pytest.approx(16.384e9)
     assert data["concurrency"]["needed"] == 391
+
+
+def test_p2p_window_binds(capsys):
+    asked = ("--latency", "2us", "--bandwidth", "50GB/s", "--in-flight", "128", "--payload", "256B")
+    data = answer(capsys, "p2p", "--size", "24MiB", *asked)
+    assert data["time_s"] == data["requests"]["value"] == pytest.approx(1.536e-3, rel=1e-12)
+    assert data["ways"]["store-and-forward"]["value"] == pytest.approx(2e-6 + 24 * 2**20 / 50e9, rel=1e-12)
+    _, out, _ = hopline(capsys, "p2p", "--size", "24MiB", *asked)
+    assert "* with these requests  1.536 ms  16.38 GB/s" in out
+    assert "Binds: requests in flight (128 x 256 B per 2.000 µs); next is the line itself, 3.04 times smaller." in out
+
+
+def test_p2p_how_many_in_flight(capsys):
+    """50 GB/s x 12.6 us = 630000 bytes, 153.8 requests of 4 KiB."""
+    asked = ("--payload", "4KiB", "--turnaround", "12.6us", "--latency", "2us", "--bandwidth", "50GB/s")
+    code, out, err = hopline(capsys, "p2p", *asked)
+    assert (code, err) == (0, "")
+    assert out.startswith("4 KiB over 1 hop\n")
+    assert "line rate needs         154 in flight" in out.replace("  154", " 154")
+    assert "requests in flight give" not in out
+    data = answer(capsys, "p2p", *asked)
+    assert data["concurrency"]["needed_exact"] == pytest.approx(630e3 / 4096, rel=1e-12)
+    assert data["requests"] is None
+    assert data["time_s"] == pytest.approx(2e-6 + 4096 / 50e9, rel=1e-12)
+    assert answer(capsys, "p2p", "--size", "1MiB", *asked)["concurrency"]["needed"] == 154
+
+
+def test_p2p_payload_without_a_turnaround(capsys):
+    """The turnaround is then the start-up: 0.55 us x 64 GB/s = 35200 bytes."""
+    assert answer(capsys, "p2p", "--payload", "4KiB", *LINE)["concurrency"]["needed"] == 9
+
+
+def test_p2p_exchange_over_several_hops(capsys):
+    asked = ("--hop", "0.25us:64GB/s", "--hop", "2us:25GB/s", "--receive", "128MiB")
+    longer = 2.25e-6 + 2**27 / 64e9 + 2**27 / 25e9
+    assert answer(capsys, "p2p", "--size", "64MiB", *asked)["exchange"] == pytest.approx(longer, rel=1e-12)
+    _, out, _ = hopline(capsys, "p2p", "--size", "64MiB", *asked)
+    assert "both directions at once  7.468 ms, bound by the longer direction" in out
+
+
+def test_p2p_exchange_with_reduce(capsys):
+    """What arrives touches the memory three times: 64 MiB out and 3 x 64 MiB in, at 68.2 GB/s."""
+    asked = ("--machine", "sg2260", "--path", "a0,a1", "--receive", "64MiB")
+    plain = answer(capsys, "p2p", "--size", "64MiB", *asked)["exchange"]
+    reduced = answer(capsys, "p2p", "--size", "64MiB", *asked, "--reduce")["exchange"]
+    assert plain == pytest.approx(0.55e-6 + 2 * 2**26 / 68.2e9, rel=1e-12)
+    assert reduced == pytest.approx(0.55e-6 + 4 * 2**26 / 68.2e9, rel=1e-12)
+
+
+def test_p2p_names_all_hops_that_are_as_slow(capsys):
+    _, out, _ = hopline(capsys, "p2p", "--size", "64MiB", *LINE, "--hops", "3", "--way", "cut-through")
+    assert "Binds: bandwidth of all 3 hops; next is the start-up of hop 1" in out
+    assert "twice the bandwidth of all 3 hops" in out
+    assert "half the start-up of hop 1 and 2 like it" in out
 
 
 def test_p2p_exchange_by_memory(capsys):
@@ -201,6 +302,20 @@ def test_fit_save_predict_and_price(capsys):
     assert out.count("Not met: ") == 2
 
 
+def test_fit_saves_by_name(capsys):
+    log = LOGS / "nccl-a-all-reduce.log"
+    code, out, _ = hopline(capsys, "fit", log, "--save", "mine")
+    assert code == 0
+    file = Path(os.environ["HOPLINE_HOME"]) / "mine.toml"
+    assert f"Machine: {file}" in out
+    assert file.is_file()
+    assert not Path("mine").exists()
+    assert "mine" in [p["name"] for p in answer(capsys, "presets")]
+    assert answer(capsys, "p2p", "--size", "1MiB", "--machine", "mine", "--path", "rank0,rank1")["time_s"] > 0
+    code, _, err = hopline(capsys, "fit", log, "--save", "mine")
+    assert (code, "exists" in err) == (2, True)
+
+
 def test_presets(capsys):
     names = [p["name"] for p in answer(capsys, "presets")]
     assert names == ["dgx-h100", "sg2260", "tcp-cluster"]
@@ -247,6 +362,27 @@ def test_measure(capsys, made_up):
     assert Path(data["machine"]).name == "local.toml"
     assert answer(capsys, "p2p", "--size", "1MiB", "--machine", "local", "--path", "rank0,rank1")["time_s"] > 1e-4
     assert next(p["name"] for p in answer(capsys, "presets")) == "local"
+
+
+@pytest.mark.parametrize(("name", "file"), [("mine.toml", "mine.toml"), ("below/x", "below/x")])
+def test_measure_saves_to_a_file(capsys, made_up, name, file):
+    code, out, _ = hopline(capsys, "measure", "--save", name)
+    assert code == 0
+    assert f"Machine: {file}" in out
+    assert Path(file).is_file()
+    tried = next(line for line in out.splitlines() if line.startswith("Try: hopline "))
+    assert hopline(capsys, *tried.split()[2:])[0] == 0
+
+
+def test_measure_saves_by_name(capsys, made_up):
+    assert answer(capsys, "measure", "--save", "mine")["machine"] == str(Path(os.environ["HOPLINE_HOME"]) / "mine.toml")
+
+
+@pytest.mark.parametrize("name", ["sg2260", "", "a b", "-x", ".x", "x" * 999])
+def test_measure_refuses_names_before_it_measures(capsys, monkeypatch, name):
+    monkeypatch.setattr(measuring, "measure", lambda *_: pytest.fail("measured"))
+    code, out, err = hopline(capsys, "measure", f"--save={name}")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
 
 
 def test_an_interrupted_measurement_saves_no_machine(capsys, made_up):

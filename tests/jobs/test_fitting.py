@@ -99,7 +99,7 @@ def test_what_is_no_log(tmp_path):
 def test_gap_tables_make_no_machine(tmp_path):
     for gap in fits_of("osu-pairs.out")[1:]:
         with pytest.raises(FitError, match="bandwidth table: it holds the gap"):
-            fitting.save(gap, tmp_path / "x.toml")
+            fitting.save(gap, str(tmp_path / "x.toml"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -117,11 +117,28 @@ def test_times_that_do_not_grow_make_no_machine():
     [("nccl-a-all-reduce.log", 1), ("osu-pairs.out", 1), ("osu-allreduce-full.out", 1), ("nccl-a-alltoall.log", 1)],
 )
 def test_a_saved_machine_prices_what_the_fit_predicts(tmp_path, log, number):
-    chosen = fitting.choose(fits_of(log), number)
-    fitting.save(chosen, tmp_path / "mine.toml")
+    prices_what_is_predicted(tmp_path, fitting.choose(fits_of(log), number))
+
+
+def bent():
+    """A table whose time rises by 9 us above 4 KiB: two pieces."""
+    size = np.array([2.0**p for p in range(24)])
+    time = 2e-6 + size / 1e10 + np.where(size > 4096, 9e-6, 0)
+    return fitting.fit_table(1, "bent.out", Table("osu", "latency", "time", {"size": size, "time": time}, 24), False, 8)
+
+
+def test_a_saved_machine_of_several_pieces_prices_what_the_fit_predicts(tmp_path):
+    chosen = bent()
+    assert len(chosen.pieces.curve.pieces) == 2
+    prices_what_is_predicted(tmp_path, chosen)
+
+
+def prices_what_is_predicted(tmp_path, chosen):
+    assert fitting.save(chosen, str(tmp_path / "mine.toml")) == tmp_path / "mine.toml"
     machine = machines.find(str(tmp_path / "mine.toml"))
     assert machine == fitting.machine_of(chosen, "mine")
-    for size in (0, 1, 100, 103, 104, 4096, 1 << 20, 1 << 30):
+    around = [int(low) + d for low in chosen.pieces.curve.breaks for d in (-1, 0, 1)]
+    for size in (0, 1, 100, 103, 104, 4096, 1 << 20, 1 << 30, *around):
         route, path = routes.machine_route(machine, ["rank0", "rank1"], size)
         cost = transfer.cost(transfer.Transfer(size, route, way=path.forwarding))
         assert cost.estimate.value == pytest.approx(float(chosen.pieces.curve.time(size)), rel=1e-12)
@@ -129,16 +146,30 @@ def test_a_saved_machine_prices_what_the_fit_predicts(tmp_path, log, number):
 
 def test_saving_twice_is_refused(tmp_path):
     (chosen,) = fits_of("nccl-a-all-reduce.log")
-    fitting.save(chosen, tmp_path / "mine.toml")
+    fitting.save(chosen, str(tmp_path / "mine.toml"))
     before = (tmp_path / "mine.toml").read_bytes()
     with pytest.raises(OutputError, match="exists"):
-        fitting.save(chosen, tmp_path / "mine.toml")
+        fitting.save(chosen, str(tmp_path / "mine.toml"))
     assert (tmp_path / "mine.toml").read_bytes() == before
+
+
+def test_saving_by_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPLINE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    (chosen,) = fits_of("nccl-a-all-reduce.log")
+    assert fitting.save(chosen, "mine") == tmp_path / "home" / "mine.toml"
+    assert machines.find("mine") == fitting.machine_of(chosen, "mine")
+    with pytest.raises(OutputError, match="exists"):
+        fitting.save(chosen, "mine")
+    for name in ("sg2260", "dgx-h100", "", "a b", "../"):
+        with pytest.raises(OutputError):
+            fitting.save(chosen, name)
+    assert [p.name for p in tmp_path.rglob("*.toml")] == ["mine.toml"]
 
 
 def test_the_evidence_stands_in_the_file(tmp_path):
     chosen = fits_of("osu-pairs.out")[0]
-    fitting.save(chosen, tmp_path / "mine.toml")
+    fitting.save(chosen, str(tmp_path / "mine.toml"))
     fitted = machines.find(str(tmp_path / "mine.toml")).links["latency"].fitted
     assert fitted.origin.endswith("osu-pairs.out line 5")
     assert (fitted.smallest, fitted.largest) == (0, 1 << 20)

@@ -110,3 +110,32 @@ def test_text_is_that_of_the_file(home):
     assert machines.text("sg2260").startswith('hopline = "machine"')
     Path("x.toml").write_text("# mine\n")
     assert machines.text("x.toml") == "# mine\n"
+
+
+# --- where --save leads -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mine", "Mine-2", "a.b", "a_b", "9", "local", "x" * 101])
+def test_a_name_is_saved_among_the_users_machines(home, name):
+    assert machines.target(name) == home / f"{name}.toml" == machines.saved_file(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["mine.toml", "./mine", "below/mine.toml", "../x", "/tmp/x", "./sg2260", "sg2260.toml"]
+)
+def test_what_looks_like_a_file_is_one(home, name):
+    assert machines.target(name) == Path(name)
+
+
+@pytest.mark.parametrize("name", files.preset_names())
+def test_presets_are_not_hidden_by_saving(home, name):
+    with pytest.raises(OutputError, match=f"'{name}' is a preset"):
+        machines.target(name)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", ".x", "-x", "_x", "a:b", "é", "x\n", "x" * 102, "a\\b"])
+def test_names_that_are_none(home, name):
+    with pytest.raises(OutputError, match="no name for a machine: expected letters, digits") as caught:
+        machines.target(name)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200

@@ -107,6 +107,15 @@ def test_fitting_and_saving(events, tmp_path, monkeypatch):
     assert len(list((tmp_path / "home" / "samples").iterdir())) == 1
 
 
+def test_saving_to_a_file_and_under_a_presets_name(events, tmp_path):
+    fit = measuring.fitted([sample(size) for size in PLAN.sizes], tmp_path / "s.jsonl")
+    file, kept = measuring.save_local(fit, str(tmp_path / "mine.toml"))
+    assert (file, kept) == (tmp_path / "mine.toml", None)
+    assert machines.find(str(file)).name == "mine"
+    with pytest.raises(OutputError, match="is a preset"):
+        measuring.save_local(fit, "sg2260")
+
+
 def test_two_sizes_are_no_fit(tmp_path):
     assert "too few" in measuring.fitted([sample(8), sample(16)], tmp_path / "s").reason
 

@@ -90,6 +90,8 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("hopline: interrupted", err=True)
         return _INTERRUPTED
+    except OverflowError:
+        return _failed("a number in this question is too large or too small to answer it")
     except BrokenPipeError:
         _drop_output()
         return 0

@@ -8,6 +8,7 @@ from pathlib import Path as File
 import click
 
 from hopline.cli.options import json_option, print_json, quantity
+from hopline.errors import FitError
 from hopline.jobs import machines, measuring
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.measuring import Measured
@@ -57,11 +58,16 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
         click.echo("hopline: interrupted before the first size was measured", err=True)
         raise click.exceptions.Exit(_INTERRUPTED)
     fit = measuring.fitted(measured.samples, file)
-    saved, kept = (None, None) if measured.interrupted or fit.pieces is None else measuring.save_local(fit, name)
+    saved, kept, reason = None, None, fit.reason
+    if fit.pieces is not None and not measured.interrupted:
+        try:
+            saved, kept = measuring.save_local(fit, name)
+        except FitError as error:
+            reason = str(error)
     if as_json:
         print_json(_data(measured, fit, file, saved))
     else:
-        _print(measured, fit, file, name, saved, kept)
+        _print(measured, fit, file, name, saved, kept, reason)
     if measured.interrupted:
         click.echo(
             f"hopline: interrupted after {len(measured.samples)} of {len(plan.sizes)} sizes, which are kept", err=True
@@ -79,14 +85,16 @@ def _watched(plan: Plan, file: File) -> Measured:
         return measuring.measure(plan, file, watch)
 
 
-def _print(measured: Measured, fit: TableFit, file: File, name: str, saved: File | None, kept: File | None) -> None:
+def _print(
+    measured: Measured, fit: TableFit, file: File, name: str, saved: File | None, kept: File | None, reason: str
+) -> None:
     sample = measured.samples[0]
     blocks: list[Block] = [Heading(f"Send/Recv between {sample.ranks} ranks over {sample.transport} on {sample.host}")]
     blocks += pages.samples(measured.samples)
     if fit.line is not None and fit.pieces is not None:
         blocks += [Heading("Fitted"), *fit_pages.fit_lines(fit.line, fit.pieces)]
-    else:
-        blocks.append(Line(f"No fit, so no machine is saved: {fit.reason}", "bad"))
+    if reason:
+        blocks.append(Line(f"No machine is saved: {reason}", "bad"))
     blocks.append(Heading(f"Samples: {file}"))
     if saved is not None:
         blocks.append(Line(f"Machine: {saved}" + (f" (what was there is now {kept.name})" if kept else "")))

@@ -17,6 +17,7 @@ from hopline.errors import InputError
 from hopline.jobs import routes, transfer
 from hopline.jobs.loading import resolve
 from hopline.jobs.transfer import Transfer, Window
+from hopline.machine.topology import Path
 from hopline.model.p2p import WAYS, Cut
 from hopline.quantity import Dimension
 from hopline.quantity import bandwidth as parse_bandwidth
@@ -119,6 +120,8 @@ def _check_options(given: dict[str, Any]) -> None:
         raise _usage("--size is missing: how many bytes are moved? Like --size 64MiB")
     if given["chunks"] and given["chunk"]:
         raise _usage("--chunks and --chunk exclude each other: give the number or the size")
+    if (given["chunks"] or given["chunk"]) and given["way"] not in (None, "pipelined"):
+        raise _usage(f"--way {given['way']} moves the message uncut: leave --chunks and --chunk away")
     for name, needed in _NEEDS.items():
         if not _absent(given[name]) and given[needed] is None:
             raise _usage(f"{_option(name)} means nothing without {_option(needed)}")
@@ -163,14 +166,19 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
     names = [name.strip() for name in one["path"].split(",")]
     ranks, nics = int(one["ranks"] or 2), int(one["nics"] or 1)
     route, path = routes.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
-    first = path.legs[0]
-    memory = first.origin.memory.bandwidth if first.origin.memory else None
-    touches = (first.origin.memory.touches["reduce" if one["reduce_"] else "receive"]) if first.origin.memory else 1.0
-    half = one["half_duplex"] or first.link.duplex == "half"
-    question = Transfer(
-        one["size"], route, way=path.forwarding, half_duplex=half, memory=memory, receive_touches=touches
-    )
+    half = one["half_duplex"] or path.legs[0].link.duplex == "half"
+    question = Transfer(one["size"], route, way=path.forwarding, half_duplex=half, shared=_shared(path, one["reduce_"]))
     return question, f"{' > '.join(path.names)} ({machine.name})"
+
+
+def _shared(path: Path, reduce: bool) -> tuple[tuple[float, float, float], ...]:
+    """For the memory at each end: byte/s, touches by a byte that goes there and by one that comes back."""
+    arrives = "reduce" if reduce else "receive"
+    found = []
+    for node, out, home in ((path.legs[0].origin, "send", arrives), (path.legs[-1].target, arrives, "send")):
+        if node.memory is not None:
+            found.append((node.memory.bandwidth, node.memory.touches[out], node.memory.touches[home]))
+    return tuple(found)
 
 
 def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:

@@ -40,11 +40,8 @@ def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
     single = len(question.route.hops) == 1
     shown = {n: e for n, e in answer.ways.items() if not single or n in (answer.chosen, "store-and-forward")}
     blocks: list[Block] = [Heading(f"{show(answer.size, 'size')} over {asked.path}")]
-    if answer.requests is not None:
-        shown["requests"] = answer.requests
-    chosen = "requests" if answer.estimate is answer.requests else answer.chosen
-    blocks.append(pages.ways(shown, chosen, answer.size))
-    if single:
+    blocks.append(pages.ways(shown, answer.chosen, answer.size))
+    if single and question.route.forward.flit is None:
         blocks.append(Line("One hop: store-and-forward, cut-through, wormhole and one chunk are the same.", "faint"))
     blocks += pages.reasons(answer.estimate)
     blocks += _figures(answer, single)
@@ -125,7 +122,8 @@ def _shown(question: Transfer, single: bool) -> dict[str, str]:
     """Way -> its column's title; over one hop they are one, but for a message that is cut."""
     if not single:
         return {name: name for name in WAYS}
-    return {"store-and-forward": "time"} | ({"pipelined": "in chunks"} if question.cut != Cut() else {})
+    whole = {} if question.way == "store-and-forward" else {"store-and-forward": "in one piece"}
+    return {question.way: "time"} | whole
 
 
 def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[str, Any]:
@@ -133,7 +131,7 @@ def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[
     data: dict[str, Any] = {"size": question.size, **{name: value for name, (value, _) in item.varied.items()}}
     data |= {"way": question.way, "time_s": time, "effective": question.size / time if time else None}
     data["ways_s"] = times
-    data["binds"] = WAYS[question.way](question.size, question.route, question.cut).binds
+    data["binds"] = transfer.cost(question).estimate.binds
     if len(question.route.hops) > 1:
         data["best_k"] = transfer.best_chunks(question)
     if question.receive is not None:

@@ -87,7 +87,7 @@ def _best(sizes: Floats, lines: Sequence[Hop]) -> Floats:
 
 
 def _hop(hop: HopText | Hop) -> Hop:
-    if not isinstance(hop, tuple):
+    if isinstance(hop, Curve) or len(hop) != 2:
         return hop
     latency, bandwidth = hop
     return (
@@ -98,7 +98,7 @@ def _hop(hop: HopText | Hop) -> Hop:
 
 def find_machine(name: str) -> Machine:
     """A preset, a saved machine or a machine file. Raises MachineError and UnknownNameError."""
-    return machines.find(name)
+    return machines.find(str(name))
 
 
 def read_log(file: str) -> Log:

@@ -5,7 +5,6 @@ What belongs here: naming what limits each hop, and which premises the inputs br
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -37,12 +36,17 @@ def plain_route(
         RouteHop(f"hop {i + 1}", Curve.line(a, b), _start_name(i, switch_latency), f"bandwidth of hop {i + 1}")
         for i, (a, (_, b)) in enumerate(zip(between, lines, strict=True))
     )
-    times = [0.0 if i == 0 else a for i, a in enumerate(between)] if route_time is None else [route_time] * len(hops)
-    routes = tuple(
-        replace(h, curve=Curve.line(t, h.curve.pieces[0].bandwidth)) for h, t in zip(hops, times, strict=True)
-    )
+    routes = tuple(_routed(hop, i, route_time, hop.own.pieces[0].bandwidth) for i, hop in enumerate(hops))
     forward = Forward(header=header, flit=flit, source=between[0])
     return Route(hops, hops, routes, forward, _plain_premises(len(hops), switch_latency, route_time, flit))
+
+
+def _routed(hop: RouteHop, index: int, route_time: float | None, bandwidth: float) -> RouteHop:
+    """A wormhole's hop: its route time; where that is not known the hop's latency, but for the sender's, which is apart."""
+    if route_time is not None:
+        return replace(hop, own=Curve.line(route_time, bandwidth), startup=f"route time of {hop.name}")
+    latency = 0.0 if index == 0 else hop.own.pieces[0].latency
+    return replace(hop, own=Curve.line(latency, bandwidth))
 
 
 def _start_name(index: int, switch_latency: float | None) -> str:
@@ -71,16 +75,27 @@ def machine_route(
 ) -> tuple[Route, Path]:
     """The route through ``names`` of ``machine``, for messages of ``size`` bytes and a group of ``ranks``."""
     path = machine.path(names)
+    for end in (path.legs[0].origin, path.legs[-1].target):
+        if end.kind != "device":
+            raise InputError(f"the path ends at {end.name}, a switch: expected devices at both ends")
     if nics < 1 or nics > _nics(path):
         raise InputError(f"{nics} NICs asked for: the end nodes of {','.join(path.names)} have {_nics(path)}")
-    routes = path.routes()
-    first = path.legs[0].link
-    forward = Forward(first.header, first.flit, path.legs[0].cost(ranks).piece_at(size).latency)
+    hops = _named(path, ranks, nics, True, reduce)
+    links = [leg.link for leg in path.legs]
+    flits = [link.flit for link in links if link.flit is not None]
+    forward = Forward(
+        header=max(link.header for link in links),
+        flit=max(flits, default=None),
+        source=hops[0].own.piece_at(size).latency,
+    )
     return (
         Route(
-            hops=_named(path, path.hops(ranks, nics, True, reduce), True, reduce),
-            alone=_named(path, path.hops(ranks, nics, False, reduce), False, reduce),
-            routes=_named(path, routes, True, reduce),
+            hops=hops,
+            alone=_named(path, ranks, nics, False, reduce),
+            routes=tuple(
+                _routed(hop, i, link.route_time, hop.own.pieces[-1].bandwidth)
+                for i, (hop, link) in enumerate(zip(hops, links, strict=True))
+            ),
             forward=forward,
             premises=_machine_premises(path, size, ranks),
         ),
@@ -92,14 +107,13 @@ def _nics(path: Path) -> int:
     return min(node.nics for node in (path.legs[0].origin, path.legs[-1].target))
 
 
-def _named(path: Path, curves: Sequence[Curve], overlap: bool, reduce: bool) -> tuple[RouteHop, ...]:
+def _named(path: Path, ranks: int, nics: int, overlap: bool, reduce: bool) -> tuple[RouteHop, ...]:
     hops = []
-    for i, (leg, curve) in enumerate(zip(path.legs, curves, strict=True)):
-        memory = path.memory_cap(i, overlap, reduce)
-        caps = ((memory, f"memory bandwidth at {leg.name}"),) if math.isfinite(memory) else ()
+    for i, (leg, own) in enumerate(zip(path.legs, path.hops(ranks, nics), strict=True)):
+        caps = tuple((rate, f"memory bandwidth of {node}") for rate, node in path.memory_caps(i, overlap, reduce))
         switch = leg.origin.kind == "switch"
         startup = f"switch latency of {leg.origin.name}" if switch else f"start-up of {leg.name} ({leg.link.name})"
-        hops.append(RouteHop(leg.name, curve, startup, f"bandwidth of {leg.name} ({leg.link.name})", caps))
+        hops.append(RouteHop(leg.name, own, startup, f"bandwidth of {leg.name} ({leg.link.name})", caps))
     return tuple(hops)
 
 
@@ -108,15 +122,16 @@ def _machine_premises(path: Path, size: float, ranks: int) -> tuple[Premise, ...
         Premise("the links carry nothing else", "unknown"),
         Premise("no packet overhead beyond the file's", "unknown"),
     ]
+    unknown = [leg.origin.name for leg in path.legs if not leg.latency_known()]
+    if unknown:
+        text = f"the latency of {', '.join(unknown)} is not in the machine file, 0 is used"
+        found.append(Premise(text, "unknown", "what it is adds to every transfer", matters=True))
+    if len({leg.link.header for leg in path.legs}) > 1 or len({leg.link.flit for leg in path.legs}) > 1:
+        found.append(Premise("the links have one header and one flit: they differ, the largest is used", "broken"))
     for leg in path.legs:
         link = leg.link
         if leg.origin.kind == "device" and link.curve is None and link.startup.total(ranks) == 0:
             found.append(Premise(f"no start-up of {link.name} in the machine file, 0 is used", "unknown", matters=True))
-        if not leg.latency_known():
-            effect = "each microsecond of it adds one to every transfer"
-            found.append(
-                Premise(f"the latency of {leg.origin.name} is not in the machine file, 0 is used", "unknown", effect)
-            )
         if not link.startup.sync.covers(ranks):
             reach = f"{link.startup.sync.table[0][0]} to {link.startup.sync.table[-1][0]}"
             text = (

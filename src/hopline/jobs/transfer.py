@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
-from hopline.curve import breaks_of
 from hopline.errors import InputError
 from hopline.model import chunks, limits, p2p, pipeline
 from hopline.model.chunks import Best, ClosedForm
@@ -33,8 +31,8 @@ class Transfer:
     """One question: ``size`` bytes over ``route``, cut as ``cut`` says.
 
     ``receive``: bytes that come back at the same time (None: one way). ``window``: requests in flight (None: no limit);
-    ``memory``: byte/s that both directions share at the sender (None: no limit), where each byte that comes back is
-    touched ``receive_touches`` times.
+    ``memory``: byte/s of the sender (None: no limit). ``shared``: for each end, its memory's byte/s and how often it is
+    touched by a byte that goes there and by one that comes back.
     """
 
     size: float
@@ -45,7 +43,7 @@ class Transfer:
     window: Window | None = None
     half_duplex: bool = False
     memory: float | None = None
-    receive_touches: float = 1.0
+    shared: tuple[tuple[float, float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +60,12 @@ class Cost:
     levers: list[Lever]
     exchange: float | None = None
     exchange_binds: str = ""
-    requests: Estimate | None = None
     concurrency: limits.Concurrency | None = None
 
     @property
     def estimate(self) -> Estimate:
-        """The Estimate that holds: of the way that this path uses, or of the requests in flight where they bind."""
-        way = self.ways[self.chosen]
-        return self.requests if self.requests is not None and self.requests.value > way.value else way
+        """The Estimate of the way that this path uses."""
+        return self.ways[self.chosen]
 
 
 def cost(question: Transfer) -> Cost:
@@ -78,21 +74,26 @@ def cost(question: Transfer) -> Cost:
     question = limited(question)
     size, route = question.size, question.route
     exchange, binds = _exchange(question)
-    ways = {name: way(size, route, question.cut) for name, way in p2p.WAYS.items()}
     return Cost(
         size=size,
-        ways=ways,
+        ways={name: _moved(question, name) for name in p2p.WAYS},
         chosen=question.way,
         best=p2p.best(size, route),
         closed_form=chunks.closed_form(size, [hop.curve for hop in route.hops]),
         half_size=_half_size(question),
         peak=_peak(question),
-        levers=_levers(question, ways[question.way].value),
+        levers=_levers(question),
         exchange=exchange,
         exchange_binds=binds,
-        requests=_requests(question, ways[question.way].value),
         concurrency=_concurrency(question),
     )
+
+
+def _moved(question: Transfer, way: str) -> Estimate:
+    """The Estimate of one way; of the requests in flight where these take longer."""
+    estimate = p2p.WAYS[way](question.size, question.route, question.cut)
+    requests = _requests(question, estimate)
+    return estimate if requests is None or requests.value <= estimate.value else requests
 
 
 def _check(question: Transfer) -> None:
@@ -104,9 +105,10 @@ def _check(question: Transfer) -> None:
 def limited(question: Transfer) -> Transfer:
     """The question with a single hop no faster than the sender's memory allows."""
     route = question.route
-    if question.memory is not None and len(route.hops) == 1:
-        route = route.capped(question.memory, "memory bandwidth of the sender")
-    return replace(question, route=route)
+    if question.memory is None:
+        return question
+    route = route.capped(question.memory, "memory bandwidth of the sender")
+    return replace(question, route=route, memory=None, shared=((question.memory, 1.0, 1.0), *question.shared))
 
 
 _FASTEST = 1e300
@@ -125,8 +127,8 @@ def _concurrency(question: Transfer) -> limits.Concurrency | None:
     )
 
 
-def _requests(question: Transfer, line: float) -> Estimate | None:
-    """The transfer as requests in flight: none of it ends before a turnaround, nor faster than the window lets it."""
+def _requests(question: Transfer, line: Estimate) -> Estimate | None:
+    """The transfer as requests in flight: it ends neither before a turnaround nor faster than the window lets it."""
     window = question.window
     if window is None or window.in_flight is None:
         return None
@@ -137,32 +139,35 @@ def _requests(question: Transfer, line: float) -> Estimate | None:
     terms = (
         Term(f"requests in flight ({each})", question.size / rate, "more or larger requests, or a shorter turnaround"),
         Term("one turnaround", window.turnaround, "a shorter turnaround"),
-        Term("line itself", line, "a faster line"),
+        Term("line itself", line.value, "a faster line"),
     )
-    ordered = sorted(terms, key=lambda term: -term.value)
-    first, following = ordered[0], ordered[1]
+    first, following, _ = sorted(terms, key=lambda term: -term.value)
     distance = first.value / following.value if following.value else None
-    name = "with these requests"
-    return Estimate(
-        name, first.value, "time", terms, "max", first.name, following.name, distance, question.route.premises
-    )
+    return Estimate(line.name, first.value, "time", terms, "max", first.name, following.name, distance, line.premises)
 
 
-def _levers(question: Transfer, line: float) -> list[Lever]:
-    """What would help; where the requests in flight bind, only more of them do."""
-    requests, window = _requests(question, line), question.window
-    if requests is None or window is None or window.in_flight is None or requests.value <= line:
-        return p2p.levers(question.size, question.route, question.cut, question.way)
-    changes = {
-        "twice the requests in flight": replace(window, in_flight=2 * window.in_flight),
-        "half the turnaround": replace(window, turnaround=window.turnaround / 2),
-    }
-    found = []
-    for change, other in changes.items():
-        changed = _requests(replace(question, window=other), line)
-        if changed is not None and changed.value < requests.value:
-            found.append(Lever(change, changed.value, 1 - changed.value / requests.value))
-    return sorted(found, key=lambda lever: lever.time)
+def _levers(question: Transfer) -> list[Lever]:
+    """What would help; what is slower than the requests in flight let it be does not."""
+    now, window = _moved(question, question.way).value, question.window
+    found = [
+        (lever.change, lever.time) for lever in p2p.levers(question.size, question.route, question.cut, question.way)
+    ]
+    if window is not None and window.in_flight is not None:
+        floor = _window_time(question, window)
+        found = [(change, max(time, floor)) for change, time in found]
+        changes = {
+            "twice the requests in flight": replace(window, in_flight=2 * window.in_flight),
+            "half the turnaround": replace(window, turnaround=window.turnaround / 2),
+        }
+        found += [(n, _moved(replace(question, window=w), question.way).value) for n, w in changes.items()]
+    saving = [Lever(change, time, 1 - time / now) for change, time in found if now > 0 and time < now * (1 - 1e-9)]
+    return sorted(saving, key=lambda lever: lever.time)
+
+
+def _window_time(question: Transfer, window: Window) -> float:
+    """The least time that the requests in flight allow."""
+    moving = (window.in_flight or 0.0) * window.payload
+    return max(window.turnaround, question.size * window.turnaround / moving)
 
 
 def _together(question: Transfer, slopes: Sequence[float]) -> float:
@@ -175,7 +180,7 @@ def _peak(question: Transfer) -> float:
     if question.way == "pipelined" and question.cut != Cut():
         time = p2p.WAYS["pipelined"](_LONG, question.route, question.cut).value
         return _LONG / time if time else math.inf
-    hops = question.route.alone if question.way == "store-and-forward" else question.route.hops
+    hops = question.route.of(question.way)
     slope = _together(question, [1 / hop.peak for hop in hops])
     return 1 / slope if slope else math.inf
 
@@ -184,22 +189,11 @@ _LONG = 2.0**50
 
 
 def _half_size(question: Transfer) -> float | None:
-    """n_1/2 (Hockney): the least size in bytes that reaches half of the peak; None: no size does."""
-    half = _peak(question) / 2
+    """n_1/2 (Hockney): the least size in whole bytes that reaches half of the peak; None: no size does."""
+    half, way = _peak(question) / 2, p2p.WAYS[question.way]
     if not math.isfinite(half):
         return None
-    if question.way == "pipelined":
-        return _first_reaching(lambda m: p2p.WAYS["pipelined"](m, question.route, question.cut).value, half)
-    hops = question.route.alone
-    edges = [0.0, *breaks_of([hop.curve for hop in hops]), math.inf]
-    for low, high in pairwise(edges):
-        lines = [hop.at(low) for hop in hops]
-        gain = 1 - half * _together(question, [1 / bandwidth for _, bandwidth in lines])
-        if gain > 0:
-            reached = max(low, half * sum(latency for latency, _ in lines) / gain)
-            if reached < high:
-                return reached
-    return None
+    return _first_reaching(lambda size: way(size, question.route, question.cut).value, half)
 
 
 def _first_reaching(time: Callable[[float], float], rate: float) -> float | None:
@@ -229,8 +223,7 @@ def _exchange(question: Transfer) -> tuple[float | None, str]:
     there, back, empty = (
         p2p.WAYS[question.way](size, question.route, question.cut).value for size in (send, receive, 0.0)
     )
-    memory = math.inf if question.memory is None else question.memory
-    shared = empty + (send + receive * question.receive_touches) / memory
+    shared = max((empty + (send * out + receive * home) / rate for rate, out, home in question.shared), default=0.0)
     longer = max(there, back)
     return max(longer, shared), "memory, which both directions share" if shared > longer else "the longer direction"
 
@@ -242,9 +235,7 @@ def times(question: Transfer) -> dict[str, float]:
     """Seconds of every way of moving, without the reasons: for sweeps."""
     _check(question)
     question = limited(question)
-    found = {name: way(question.size, question.route, question.cut).value for name, way in p2p.WAYS.items()}
-    requests = _requests(question, 0.0)
-    return found if requests is None else {name: max(time, requests.value) for name, time in found.items()}
+    return {name: _moved(question, name).value for name in p2p.WAYS}
 
 
 @dataclass(frozen=True, slots=True)

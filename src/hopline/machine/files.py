@@ -35,6 +35,7 @@ from hopline.machine.topology import Connection, Machine
 from hopline.quantity import Dimension, parse
 
 _LARGEST_COUNT = 65536
+_MOST_CONNECTIONS = 2_000_000
 _Entry = TypeVar("_Entry")
 
 
@@ -194,6 +195,10 @@ class _Reader:
 
 def _connections(raw: ConnectionEntry, nodes: dict[str, NodeEntry]) -> Iterator[Connection]:
     a, b = (_expand(end, nodes) for end in raw.ends)
+    if not (raw.ends[0].endswith("*") and raw.ends[1].endswith("*") and raw.ends[0] != raw.ends[1]):
+        pairs_there = len(a) * len(b)
+        if pairs_there > _MOST_CONNECTIONS:
+            raise MachineError(f"{raw.ends[0]} - {raw.ends[1]} joins {pairs_there} pairs: at most {_MOST_CONNECTIONS}")
     both = raw.ends[0].endswith("*") and raw.ends[1].endswith("*")
     if both and raw.ends[0] == raw.ends[1]:
         pairs = [(x, y) for i, x in enumerate(a) for y in a[i + 1 :]]

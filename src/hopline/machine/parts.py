@@ -87,6 +87,14 @@ class Fitted:
     mean_error: float
     worst_error: float
 
+    def __post_init__(self) -> None:
+        for name in ("smallest", "largest", "mean_error", "worst_error"):
+            NON_NEGATIVE.check(f"fitted {name}", getattr(self, name))
+        if self.smallest > self.largest:
+            raise MachineError(
+                f"fitted range from {self.smallest:g} to {self.largest:g} bytes: expected the smaller first"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from hopline.curve import Curve
@@ -65,37 +65,25 @@ class Path:
             ways.add("store-and-forward")
         return min(ways, key=order.index)
 
-    def hops(self, ranks: int = 2, nics: int = 1, overlap: bool = True, reduce: bool = False) -> list[Curve]:
-        """The cost curve of each hop, its bandwidth times ``nics`` and capped by the memories at its ends.
+    def hops(self, ranks: int = 2, nics: int = 1) -> list[Curve]:
+        """The cost curve of each hop over ``nics`` NICs at once; what the memories at its ends allow comes on top."""
+        curves = [leg.cost(ranks) for leg in self.legs]
+        if nics == 1:
+            return curves
+        return [Curve(tuple(replace(p, bandwidth=p.bandwidth * nics) for p in curve.pieces)) for curve in curves]
+
+    def memory_caps(self, hop: int, overlap: bool = True, reduce: bool = False) -> list[tuple[float, str]]:
+        """(byte/s, node) that the memories at both ends of a hop allow.
 
         ``overlap``: hops work at once, so that a relaying device reads and writes together. ``reduce``: the last device
         adds what arrives to what it has.
         """
-        curves = []
-        for i, leg in enumerate(self.legs):
-            curve = leg.cost(ranks)
-            if nics > 1:
-                curve = Curve(tuple(type(p)(p.low, p.latency, p.bandwidth * nics) for p in curve.pieces))
-            curves.append(curve.capped(self.memory_cap(i, overlap, reduce)))
-        return curves
-
-    def memory_cap(self, hop: int, overlap: bool = True, reduce: bool = False) -> float:
-        """Byte/s that the memories at both ends of a hop allow; infinite where there is none."""
         leg = self.legs[hop]
         first, last = hop == 0, hop == len(self.legs) - 1
         sends: Touch = "send" if first or not overlap else "relay"
         arrives: Touch = "reduce" if last and reduce else "receive" if last or not overlap else "relay"
         ends = ((leg.origin, sends), (leg.target, arrives))
-        return min((node.memory.share(use) for node, use in ends if node.memory), default=float("inf"))
-
-    def routes(self) -> list[Curve]:
-        """Wormhole hops: route time where it is known, else the latency that the hop has beside the sender's start-up."""
-        curves = []
-        for i, leg in enumerate(self.legs):
-            beside = 0.0 if i == 0 else leg.cost(2).pieces[0].latency
-            latency = beside if leg.link.route_time is None else leg.link.route_time
-            curves.append(Curve.line(latency, min(leg.link.bandwidth, self.memory_cap(i))))
-        return curves
+        return [(node.memory.share(use), node.name) for node, use in ends if node.memory]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hopline.curve import Floats, Hop, line_at
+from hopline.curve import Curve, Floats, Hop, line_at
 from hopline.errors import InputError
 from hopline.quantity import NON_NEGATIVE, POSITIVE
 
@@ -45,6 +45,8 @@ def checked(size: ArrayLike, hops: Sequence[Hop]) -> Floats:
     sizes = np.asarray(size, dtype=float)
     require(sizes, "size")
     for hop in hops:
+        if not isinstance(hop, Curve) and not (isinstance(hop, tuple) and len(hop) == 2):
+            raise InputError(f"a hop is {hop!r}: expected (latency, bandwidth) or a Curve")
         if isinstance(hop, tuple):
             require(np.asarray(hop[0], dtype=float), "latency")
             require(np.asarray(hop[1], dtype=float), "bandwidth", strict=True)

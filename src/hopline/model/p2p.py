@@ -20,42 +20,45 @@ from hopline.records.estimate import Estimate, Premise, Term
 
 @dataclass(frozen=True, slots=True)
 class RouteHop:
-    """One hop: its cost curve, and what its start-up and its bandwidth are called in the answer.
+    """One hop: its own cost curve, what else bounds it, and what these are called in the answer.
 
-    ``caps`` are (byte/s, name) of what else bounds it (a memory, requests in flight); the curve is capped by them already.
+    ``caps`` are (byte/s, name) of a memory at its ends. Names tell levers apart: see ``changed``.
     """
 
     name: str
-    curve: Curve
+    own: Curve
     startup: str
     link: str
     caps: tuple[tuple[float, str], ...] = ()
 
+    @property
+    def curve(self) -> Curve:
+        """What the hop costs: its own curve, no faster than its caps."""
+        return self.own.capped(min((rate for rate, _ in self.caps), default=math.inf))
+
     def at(self, size: float) -> tuple[float, float]:
         """(latency in s, bandwidth in byte/s) for messages of ``size`` bytes."""
-        piece = self.curve.piece_at(size)
-        return piece.latency, piece.bandwidth
+        piece = self.own.piece_at(size)
+        return piece.latency, min(piece.bandwidth, *(rate for rate, _ in self.caps), math.inf)
 
     def limit(self, size: float) -> str:
         """What bounds the bandwidth for messages of ``size`` bytes."""
-        bandwidth = self.at(size)[1]
-        return next((name for rate, name in self.caps if rate <= bandwidth), self.link)
+        own = self.own.piece_at(size).bandwidth
+        rate, name = min(self.caps, default=(math.inf, ""))
+        return name if rate < own else self.link
 
     @property
     def peak(self) -> float:
         """Bandwidth that long messages tend to, in byte/s; infinite where their time does not grow with size."""
         return self.curve.pieces[-1].bandwidth
 
-    def changed(self, startup: float = 1.0, bandwidth: float = 1.0) -> RouteHop:
-        """The hop with start-up and bandwidth (and what caps it) multiplied."""
-        pieces = tuple(Piece(p.low, p.latency * startup, p.bandwidth * bandwidth) for p in self.curve.pieces)
-        return replace(self, curve=Curve(pieces), caps=tuple((rate * bandwidth, name) for rate, name in self.caps))
-
-    def capped(self, bandwidth: float, name: str) -> RouteHop:
-        """The hop no faster than ``bandwidth``, which is called ``name`` where it binds."""
-        if not bandwidth < max(piece.bandwidth for piece in self.curve.pieces):
-            return self
-        return replace(self, curve=self.curve.capped(bandwidth), caps=((bandwidth, name), *self.caps))
+    def changed(self, name: str, factor: float) -> RouteHop:
+        """The hop with what is called ``name`` multiplied: its start-up, its link's bandwidth or a cap."""
+        latency = factor if name == self.startup else 1.0
+        bandwidth = factor if name == self.link else 1.0
+        pieces = tuple(Piece(p.low, p.latency * latency, p.bandwidth * bandwidth) for p in self.own.pieces)
+        caps = tuple((rate * factor if cap == name else rate, cap) for rate, cap in self.caps)
+        return replace(self, own=Curve(pieces), caps=caps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +75,22 @@ class Route:
     forward: Forward = field(default_factory=Forward)
     premises: tuple[Premise, ...] = ()
 
-    def changed(self, index: int, startup: float = 1.0, bandwidth: float = 1.0) -> Route:
-        """The route with one hop's start-up or bandwidth multiplied, for every way of moving."""
+    def of(self, way: str) -> tuple[RouteHop, ...]:
+        """The hops as a way of moving prices them."""
+        return {"store-and-forward": self.alone, "wormhole": self.routes}.get(way, self.hops)
 
-        def edit(hops: tuple[RouteHop, ...]) -> tuple[RouteHop, ...]:
-            return (*hops[:index], hops[index].changed(startup, bandwidth), *hops[index + 1 :])
-
-        source = self.forward.source * (startup if index == 0 else 1.0)
-        return replace(
-            self,
-            hops=edit(self.hops),
-            alone=edit(self.alone),
-            routes=edit(self.routes),
-            forward=replace(self.forward, source=source),
-        )
+    def changed(self, name: str, factor: float) -> Route:
+        """The route with everything called ``name`` multiplied."""
+        groups = ([hop.changed(name, factor) for hop in group] for group in (self.hops, self.alone, self.routes))
+        hops, alone, routes = (tuple(group) for group in groups)
+        source = self.forward.source * (factor if name == self.hops[0].startup else 1.0)
+        return replace(self, hops=hops, alone=alone, routes=routes, forward=replace(self.forward, source=source))
 
     def capped(self, bandwidth: float, name: str) -> Route:
         """The route with the first hop no faster than ``bandwidth``, which is then called ``name``."""
         hops, alone, routes = (
-            (group[0].capped(bandwidth, name), *group[1:]) for group in (self.hops, self.alone, self.routes)
+            (replace(group[0], caps=(*group[0].caps, (bandwidth, name))), *group[1:])
+            for group in (self.hops, self.alone, self.routes)
         )
         return replace(self, hops=hops, alone=alone, routes=routes)
 
@@ -146,7 +146,7 @@ def wormhole(size: float, route: Route, cut: Cut) -> Estimate:
     del cut
     time = float(forwarding.wormhole(size, _curves(route.routes), route.forward))
     terms = [Term(route.hops[0].startup, route.forward.source, _START)]
-    terms += [Term(f"route time {hop.name}", hop.at(size)[0], "fewer hops") for hop in route.routes]
+    terms += [Term(hop.startup, hop.at(size)[0], "fewer hops") for hop in route.routes]
     terms.append(_slowest_term(route.routes, size))
     return _summed("wormhole", _with_rest(terms, time, "flits filling the path"), route.premises)
 
@@ -251,14 +251,16 @@ def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
     """
     now = WAYS[way](size, route, cut).value
     found = []
-    for indices in _equal_hops(size, route, part=1):
-        name = _together([route.hops[i].limit(size) for i in indices], len(route.hops))
-        faster = reduce(lambda r, i: r.changed(i, bandwidth=2.0), indices, route)
-        found.append((f"twice the {name}", WAYS[way](size, faster, cut).value))
-    for indices in _equal_hops(size, route, part=0):
-        name = route.hops[indices[0]].startup + (f" and {len(indices) - 1} like it" if len(indices) > 1 else "")
-        quicker = reduce(lambda r, i: r.changed(i, startup=0.5), indices, route)
-        found.append((f"half the {name}", WAYS[way](size, quicker, cut).value))
+    for names in _equals(size, route.of(way), part=1):
+        faster = reduce(lambda r, name: r.changed(name, 2.0), names, route)
+        found.append((f"twice the {_together(names, len(route.hops))}", WAYS[way](size, faster, cut).value))
+    starts = _equals(size, route.of(way), part=0)
+    if way == "wormhole" and [route.hops[0].startup] not in starts:
+        starts.append([route.hops[0].startup])
+    for names in starts:
+        called = names[0] + (f" and {len(names) - 1} like it" if len(names) > 1 else "")
+        quicker = reduce(lambda r, name: r.changed(name, 0.5), names, route)
+        found.append((f"half the {called}", WAYS[way](size, quicker, cut).value))
     if len(route.hops) > 1 or way != "store-and-forward":
         found += [
             (_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way
@@ -270,13 +272,14 @@ def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
 _MOST_CHANGED = 8
 
 
-def _equal_hops(size: float, route: Route, part: int) -> list[list[int]]:
-    """Hops grouped by their latency (part 0) or bandwidth (part 1), the costliest groups first."""
-    groups: dict[float, list[int]] = {}
-    for i, hop in enumerate(route.hops):
-        groups.setdefault(hop.at(size)[part], []).append(i)
-    by_cost = sorted(groups.values(), key=lambda group: -sum(_cost(route.hops[i], size)[part] for i in group))
-    return by_cost[:_MOST_CHANGED]
+def _equals(size: float, hops: Sequence[RouteHop], part: int) -> list[list[str]]:
+    """Names of what is equal in latency (part 0) or bandwidth (part 1), the costliest groups first."""
+    groups: dict[float, list[RouteHop]] = {}
+    for hop in hops:
+        groups.setdefault(hop.at(size)[part], []).append(hop)
+    costly = sorted(groups.values(), key=lambda group: -sum(_cost(hop, size)[part] for hop in group))[:_MOST_CHANGED]
+    named = [[hop.limit(size) if part else hop.startup for hop in group] for group in costly]
+    return [list(dict.fromkeys(names)) for names in named]
 
 
 def _instead(size: float, route: Route, way: str) -> str:

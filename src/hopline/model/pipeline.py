@@ -82,7 +82,8 @@ class _Desk:
             self._kept.slab = np.empty(_SLAB)
         arrays = _ARRAYS_PER_HOP * hops + _ARRAYS
         self.block = max(1, min(_SLAB // arrays, elements))
-        self._arrays: Floats = self._kept.slab[: arrays * self.block].reshape(arrays, self.block)
+        slab = self._kept.slab if arrays <= _SLAB else np.empty(arrays)
+        self._arrays: Floats = slab[: arrays * self.block].reshape(arrays, self.block)
         self._taken = self._length = 0
 
     def clear(self, length: int) -> None:
@@ -108,7 +109,7 @@ def _blocked(kernel: _Kernel, size: Floats, second: NDArray[np.generic], hops: S
 
     A ``second`` that is one number for all stays one.
     """
-    parts = [np.asarray(part) for hop in hops if isinstance(hop, tuple) for part in hop if np.ndim(part)]
+    parts = [np.asarray(part, float) for hop in hops if isinstance(hop, tuple) for part in hop if np.ndim(part)]
     varied = [second] if np.ndim(second) else []
     one = np.asarray(second if second.ndim == 0 else 1.0, dtype=float)
     arrays = np.broadcast_arrays(size, *varied, *parts)

@@ -91,7 +91,9 @@ def number(text: str, literal: str) -> Fraction:
     except InvalidOperation:
         raise QuantityError(f"{text!r}: the exponent is out of range") from None
     if decimal and abs(decimal.adjusted()) > _LARGEST_EXPONENT:
-        raise QuantityError(f"{text!r} is out of range: expected a number below 1e{_LARGEST_EXPONENT}")
+        raise QuantityError(
+            f"{text!r} is out of range: expected one between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT}"
+        )
     return Fraction(decimal)
 
 

@@ -25,6 +25,10 @@ def parse_list(text: str, dimension: Dimension) -> list[float]:
     """
     if dimension != "count" and COMMA.fullmatch(text.strip()):
         raise QuantityError(no_number(text, text.strip(), dimension))
+    if dimension == "count" and re.search(r",\s*0\d", text):
+        raise QuantityError(
+            f"{text!r} is ambiguous: as one number write it without commas, as a list without leading zeros"
+        )
     values = [v for part in text.split(",") for v in _range(part, dimension)]
     if len(values) > MOST_VALUES:
         raise QuantityError(f"{text!r} holds {len(values)} values: expected at most {MOST_VALUES}")
