@@ -121,9 +121,9 @@ def test_a_saved_machine_prices_what_the_fit_predicts(tmp_path, log, number):
 
 
 def bent():
-    """A table whose time rises by 9 us above 4 KiB: two pieces."""
+    """A table whose time rises by 4 us above 4 KiB: two pieces."""
     size = np.array([2.0**p for p in range(24)])
-    time = 2e-6 + size / 1e10 + np.where(size > 4096, 9e-6, 0)
+    time = 2e-6 + size / 1e10 + np.where(size > 4096, 4e-6, 0)
     return fitting.fit_table(1, "bent.out", Table("osu", "latency", "time", {"size": size, "time": time}, 24), False, 8)
 
 

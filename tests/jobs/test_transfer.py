@@ -1,5 +1,6 @@
 """Costs of transfers against numbers worked out by hand, and the premises that are told."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from hopline.errors import InputError
 from hopline.jobs import machines, transfer
 from hopline.jobs.routes import machine_route, plain_route
 from hopline.jobs.transfer import Transfer, Window, cost
-from hopline.machine.parts import Fitted, Link, Node
+from hopline.machine.parts import Fitted, Link, Memory, Node, Startup
 from hopline.machine.topology import Connection, Machine
 from hopline.model.p2p import WAYS, Cut
 
@@ -62,7 +63,74 @@ def test_what_long_messages_tend_to():
     peak = ask().peak
     assert peak == exactly(1 / (1 / 64e9 + 1 / 25e9))
     assert ask(way="cut-through").peak == 25e9
-    assert ask().half_size == exactly(2.25e-6 * peak)
+    assert ask().half_size == math.ceil(2.25e-6 * peak) == 40450
+
+
+@pytest.mark.parametrize(
+    ("cut", "peak"),
+    [
+        (Cut(k=4), 10e9 * 4 / 6),
+        (Cut(k=1), 10e9 / 3),
+        (Cut(chunk=65536), 65536 / (1e-6 + 65536 / 10e9)),
+        (Cut(), 10e9),
+    ],
+)
+def test_long_messages_of_a_fixed_cut(cut, peak):
+    """K chunks over 3 hops take k + 2 steps; chunks of c bytes follow at c / (start-up + c / bandwidth)."""
+    answer = ask(MIB, [(1e-6, 10e9)] * 3, way="pipelined", cut=cut)
+    assert answer.peak == pytest.approx(peak, rel=1e-8)
+
+
+@pytest.mark.parametrize("k", [1, 4, 7])
+def test_half_of_the_peak_of_a_fixed_cut(k):
+    """(k + 2)(1 us + m / (k 10 GB/s)) = 2 m (k + 2) / (k 10 GB/s), so m = k x 1 us x 10 GB/s."""
+    answer = ask(MIB, [(1e-6, 10e9)] * 3, way="pipelined", cut=Cut(k=k))
+    assert answer.half_size == pytest.approx(k * 10_000, abs=1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("cut", [Cut(), Cut(k=1), Cut(k=7), Cut(chunk=65536)])
+def test_half_the_peak_is_first_reached_there(way, cut):
+    answer = ask(MIB, way=way, cut=cut)
+    assert float(answer.half_size).is_integer()
+    for size, reached in ((answer.half_size, True), (0.99 * answer.half_size // 1, False)):
+        time = WAYS[way](size, plain_route([FAST, SLOW]), cut).value
+        assert (size / time >= answer.peak / 2 * (1 - 1e-6)) == reached
+
+
+def test_no_size_reaches_half_of_what_is_unbounded():
+    answer = ask(MIB, [(1e-6, math.inf)])
+    assert (answer.half_size, answer.peak) == (None, math.inf)
+
+
+# --- hops that are equal ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hops", "name"),
+    [
+        ([FAST, SLOW], "bandwidth of hop 2"),
+        ([FAST, SLOW, SLOW], "bandwidth of hop 2 and 1 like it"),
+        ([SLOW, FAST, SLOW, SLOW], "bandwidth of hop 1 and 2 like it"),
+        ([SLOW] * 3, "bandwidth of all 3 hops"),
+        ([SLOW], "bandwidth of hop 1"),
+    ],
+)
+@pytest.mark.parametrize("way", ["cut-through", "wormhole"])
+def test_all_hops_that_are_as_slow_are_named(hops, name, way):
+    answer = ask(64 * MIB, hops, way=way)
+    assert answer.estimate.binds == name
+    faster = [(a, 2 * b if b == SLOW[1] else b) for a, b in hops]
+    found = {lever.change: lever.time for lever in answer.levers}
+    assert found[f"twice the {name}"] == exactly(ask(64 * MIB, faster, way=way).estimate.value)
+
+
+def test_equal_start_ups_are_halved_together():
+    answer = ask(1024, [(1e-6, 10e9), (2e-6, 20e9), (1e-6, 30e9)])
+    found = {lever.change: lever.time for lever in answer.levers}
+    moving = 1024 / 10e9 + 1024 / 20e9 + 1024 / 30e9
+    assert found["half the start-up of hop 1 and 1 like it"] == exactly(3e-6 + moving)
+    assert found["half the start-up of hop 2"] == exactly(3e-6 + moving)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -137,19 +205,76 @@ def test_requests_in_flight_bind():
     assert answer.concurrency.throughput == exactly(16.384e9)
     assert answer.concurrency.fraction == exactly(0.32768)
     assert (answer.concurrency.needed, answer.concurrency.needed_exact) == (391, exactly(390.625))
-    assert answer.estimate.value == exactly(2e-6 + 24 * MIB / 16.384e9)
-    assert answer.estimate.binds.startswith("requests in flight (128 x 256 B")
+    line = 2e-6 + 24 * MIB / 50e9
+    assert answer.estimate.value == exactly(1.536e-3) == exactly(24 * MIB / 16.384e9)
+    assert answer.estimate.binds == "requests in flight (128 x 256 B per 2.000 µs)"
+    assert {t.name: t.value for t in answer.estimate.terms} == {
+        answer.estimate.binds: exactly(1.536e-3),
+        "line itself": exactly(line),
+        "one turnaround": 2e-6,
+    }
+    assert (answer.estimate.combine, answer.estimate.next_limit) == ("max", "line itself")
+    assert answer.estimate.distance == exactly(1.536e-3 / line)
+    assert all(way.value == answer.estimate.value for way in answer.ways.values())
+    assert {lever.change: lever.time for lever in answer.levers} == {
+        "twice the requests in flight": exactly(0.768e-3),
+        "half the turnaround": exactly(0.768e-3),
+    }
 
 
 def test_enough_requests_in_flight_do_not():
     answer = ask(24 * MIB, [(2e-6, 50e9)], window=Window(391, 256, 2e-6))
     assert answer.estimate.value == exactly(2e-6 + 24 * MIB / 50e9)
     assert answer.estimate.binds == "bandwidth of hop 1"
+    assert answer.estimate is answer.ways["store-and-forward"]
+    assert answer.estimate == ask(24 * MIB, [(2e-6, 50e9)]).estimate
+
+
+def test_nothing_ends_before_a_turnaround():
+    answer = ask(256, [(2e-6, 50e9)], window=Window(4, 256, 20e-6))
+    assert (answer.estimate.value, answer.estimate.binds) == (20e-6, "one turnaround")
+    assert {t.name: t.value for t in answer.estimate.terms}["line itself"] == exactly(2e-6 + 256 / 50e9)
+    assert [(lever.change, lever.time) for lever in answer.levers] == [("half the turnaround", exactly(10e-6))]
+
+
+def test_requests_without_a_turnaround_are_no_limit():
+    answer = ask(MIB, [(0.0, 50e9)], window=Window(1, 256, 0.0))
+    assert answer.estimate == ask(MIB, [(0.0, 50e9)]).estimate
+    assert answer.estimate.value == exactly(MIB / 50e9)
+
+
+def test_levers_do_not_promise_what_requests_in_flight_forbid():
+    """500 MB of 50 GB/s take 10 ms on the line, 9 ms at 55.6 GB/s of requests: a line twice as fast ends after 9 ms."""
+    answer = ask(500e6, [(2e-6, 50e9)], window=Window(1, 500e6, 9e-3))
+    assert answer.estimate.value == exactly(2e-6 + 10e-3)
+    found = {lever.change: lever.time for lever in answer.levers}
+    assert found["twice the bandwidth of hop 1"] == exactly(9e-3)
+    assert "twice the requests in flight" not in found
+
+
+def test_requests_in_flight_over_several_hops():
+    """The slower hop's 25 GB/s need 25e9 x 4e-6 / 256 = 390.6; 100 give 6.4 GB/s of the whole path."""
+    answer = ask(MIB, window=Window(100, 256, 4e-6))
+    assert (answer.concurrency.needed_exact, answer.concurrency.needed) == (exactly(390.625), 391)
+    assert answer.estimate.value == exactly(MIB / 6.4e9)
+    assert answer.peak == exactly(1 / (1 / 64e9 + 1 / 25e9))
+    assert answer.half_size == ask(MIB).half_size
+
+
+def test_how_many_requests_are_needed():
+    answer = ask(4096, [(2e-6, 50e9)], window=Window(None, 4096, 12.6e-6))
+    assert (answer.concurrency.needed, answer.concurrency.needed_exact) == (154, exactly(630e3 / 4096))
+    assert answer.concurrency.throughput == 0
+    assert answer.estimate.value == exactly(2e-6 + 4096 / 50e9)
+    assert answer.estimate.combine == "sum"
+    assert answer.levers == ask(4096, [(2e-6, 50e9)]).levers
 
 
 def test_no_request_moves_nothing():
     with pytest.raises(InputError, match="0 requests in flight move nothing"):
         ask(window=Window(0, 256, 2e-6))
+    with pytest.raises(InputError, match="0 requests in flight move nothing"):
+        transfer.times(Transfer(MIB, plain_route([FAST]), window=Window(0, 256, 2e-6)))
 
 
 def test_both_directions_share_the_memory():
@@ -161,14 +286,51 @@ def test_both_directions_share_the_memory():
 
 def test_both_directions_without_a_memory_or_over_a_half_duplex_link():
     full = ask(64 * MIB, [(1e-6, 64e9)], receive=32 * MIB)
-    assert (full.exchange, full.exchange_binds) == (exactly(1e-6 + 64 * MIB / 64e9), "the larger direction")
+    assert (full.exchange, full.exchange_binds) == (exactly(1e-6 + 64 * MIB / 64e9), "the longer direction")
+    back = ask(32 * MIB, [(1e-6, 64e9)], receive=64 * MIB)
+    assert (back.exchange, back.exchange_binds) == (full.exchange, "the longer direction")
     half = ask(64 * MIB, [(1e-6, 64e9)], receive=32 * MIB, half_duplex=True)
     assert (half.exchange, half.exchange_binds) == (exactly(2e-6 + 96 * MIB / 64e9), "the half-duplex link")
 
 
-def test_an_exchange_is_of_one_hop():
-    with pytest.raises(InputError, match="over one hop"):
-        ask(receive=MIB)
+def test_an_exchange_over_several_hops():
+    there, back = (2.25e-6 + m / 64e9 + m / 25e9 for m in (64 * MIB, 128 * MIB))
+    assert ask(receive=MIB).exchange == exactly(there)
+    assert ask(receive=128 * MIB).exchange == exactly(back)
+    assert ask(receive=0).exchange == ask().estimate.value
+    cut = ask(receive=128 * MIB, way="cut-through")
+    assert (cut.exchange, cut.exchange_binds) == (exactly(2.25e-6 + 128 * MIB / 25e9), "the longer direction")
+    chunks = ask(MIB, [(1e-6, 10e9)] * 3, receive=2 * MIB, way="pipelined", cut=Cut(k=4))
+    assert chunks.exchange == exactly(6 * (1e-6 + 2 * MIB / 4 / 10e9))
+
+
+@pytest.mark.parametrize(
+    ("shared", "moved"),
+    [
+        ([(10e9, 1.0, 1.0)], 192 * MIB),
+        ([(10e9, 1.0, 3.0)], 448 * MIB),
+        ([(10e9, 3.0, 1.0)], 320 * MIB),
+        ([(10e9, 1.0, 3.0), (10e9, 3.0, 1.0)], 448 * MIB),
+        ([(20e9, 1.0, 3.0), (10e9, 3.0, 1.0)], 320 * MIB),
+    ],
+)
+def test_an_exchange_over_several_hops_shares_the_memory(shared, moved):
+    """64 MiB go, 128 MiB come back; the memory at either end may be what binds."""
+    answer = ask(64 * MIB, receive=128 * MIB, shared=tuple(shared))
+    assert answer.exchange == exactly(2.25e-6 + moved / 10e9)
+    assert answer.exchange_binds == "memory, which both directions share"
+    assert answer.estimate.value == ask(64 * MIB).estimate.value
+
+
+def test_a_memory_of_the_sender_caps_the_first_hop_and_is_shared():
+    answer = ask(64 * MIB, receive=128 * MIB, memory=10e9)
+    assert answer.estimate.value == exactly(2.25e-6 + 64 * MIB / 10e9 + 64 * MIB / 25e9)
+    assert answer.exchange == exactly(2.25e-6 + 192 * MIB / 10e9)
+
+
+def test_a_half_duplex_exchange_is_of_one_hop():
+    with pytest.raises(InputError, match="over one hop: expected a path of two neighbours"):
+        ask(receive=MIB, half_duplex=True)
 
 
 def test_a_slow_memory_caps_the_sender():
@@ -197,6 +359,81 @@ def test_a_relay_reads_and_writes_its_memory_at_once():
     assert [hop.at(MIB)[1] for hop in route.hops] == [exactly(34.1e9)] * 2
     assert [hop.at(MIB)[1] for hop in route.alone] == [64e9] * 2
     assert "memory bandwidth" in route.hops[0].limit(2**20)
+
+
+def chain(bandwidth, memory, curve=None):
+    """a, b and c in a row, four NICs each."""
+    link = Link("l", bandwidth, Startup(1e-6), curve=curve)
+    nodes = {n: Node(n, nics=4, memory=Memory(memory)) for n in "abc"}
+    return Machine("m", "", {"l": link}, nodes, (Connection(("a", "b"), "l"), Connection(("b", "c"), "l")))
+
+
+@pytest.mark.parametrize(("reduce", "last"), [(False, 64e9), (True, 68.2e9 / 3)])
+def test_memories_cap_what_relays_and_reduces(reduce, last):
+    route, _ = machine_route(chain(64e9, 68.2e9), ["a", "b", "c"], MIB, reduce=reduce)
+    assert [hop.at(MIB)[1] for hop in route.hops] == [exactly(34.1e9), exactly(min(34.1e9, last))]
+    assert [hop.at(MIB)[1] for hop in route.alone] == [64e9, exactly(last)]
+    assert route.hops[0].limit(MIB) == "memory bandwidth of b"
+    assert route.hops[1].limit(MIB) == f"memory bandwidth of {'c' if reduce else 'b'}"
+    assert route.alone[0].limit(MIB) == "bandwidth of a>b (l)"
+
+
+def test_several_nics_reach_the_memorys_limit():
+    found = [machine_route(chain(25e9, 68.2e9), ["a", "b", "c"], MIB, nics=n)[0].alone[0] for n in (1, 2, 3, 4)]
+    assert [hop.at(MIB)[1] for hop in found] == [25e9, 50e9, 68.2e9, 68.2e9]
+
+
+def test_each_piece_of_a_fitted_link_is_capped():
+    curve = Curve((Piece(0, 1e-6, 20e9), Piece(4096, 2e-6, 50e9)))
+    hop = machine_route(chain(64e9, 68.2e9, curve), ["a", "b", "c"], MIB)[0].hops[0]
+    assert [p.bandwidth for p in hop.curve.pieces] == [20e9, 34.1e9]
+    assert [hop.at(size)[1] for size in (0, 4095, 4096)] == [20e9, 20e9, 34.1e9]
+
+
+def test_routes_of_a_wormhole():
+    timed = Link("timed", 50e9, Startup(1e-6), forwarding="wormhole", route_time=20e-9)
+    slow = Link("plain", 40e9, Startup(1e-6), forwarding="wormhole")
+    nodes = {"a": Node("a"), "s": Node("s", "switch", 100e-9), "b": Node("b")}
+    pairs = (Connection(("a", "s"), "plain"), Connection(("s", "b"), "timed"))
+    net = Machine("m", "", {"timed": timed, "plain": slow}, nodes, pairs)
+    there, back = ([hop.curve for hop in machine_route(net, ends, MIB)[0].routes] for ends in (["a", "b"], ["b", "a"]))
+    assert there == [Curve.line(0.0, 40e9), Curve.line(20e-9, 50e9)]
+    assert back == [Curve.line(20e-9, 50e9), Curve.line(100e-9, 40e9)]
+
+
+def relayed(size, **options):
+    route, _ = machine_route(machines.find("sg2260"), ["a1", "a0", "a2"], size)
+    return cost(Transfer(size, route, **options))
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, 65536])
+def test_one_chunk_is_a_message_as_a_whole(size):
+    """A relay that holds the whole message reads after it wrote: 64 GB/s each, not half of the memory's 68.2."""
+    whole = exactly(1.1e-6 + 2 * size / 64e9)
+    for cut in (Cut(), Cut(k=1), Cut(chunk=65536)):
+        answer = relayed(size, way="pipelined", cut=cut)
+        assert answer.ways["pipelined"].value == answer.ways["store-and-forward"].value == whole
+        assert answer.ways["pipelined"].name == "pipelined, k = 1"
+        assert (answer.best.k, answer.best.time) == (1, whole)
+
+
+def test_two_chunks_share_the_relays_memory():
+    """Of 64 KiB two chunks are best among those that share, and yet slower than the whole."""
+    answer = relayed(65536, way="pipelined", cut=Cut(k=2))
+    assert answer.estimate.value == exactly(3 * (0.55e-6 + 32768 / 34.1e9))
+    assert answer.best.time < answer.estimate.value < 2 * (0.55e-6 + 65536 / 34.1e9)
+
+
+def test_the_sweep_over_chunks_begins_with_the_whole():
+    route, _ = machine_route(machines.find("sg2260"), ["a1", "a0", "a2"], 65536)
+    swept = transfer.over_chunks(Transfer(65536, route))
+    assert swept.times["pipelined"][0] == min(swept.times["pipelined"]) == exactly(1.1e-6 + 2 * 65536 / 64e9)
+
+
+def test_many_chunks_win_where_they_do():
+    answer = relayed(1 << 34)
+    assert answer.best.k > 1
+    assert answer.best.time < answer.ways["store-and-forward"].value
 
 
 def test_reducing_touches_memory_three_times():
@@ -260,10 +497,12 @@ NO_GROWTH = Curve((Piece(0, 1e-6, float("inf")), Piece(65536, 2e-6, 10e9)))
 
 
 def test_a_cap_holds_on_every_piece():
-    """12.288 GB/s of requests in flight bind where the piece is faster, though the last piece is slower."""
+    """12.288 GB/s bind where the piece is faster, though the last piece is slower."""
     curve = Curve((Piece(0, 1e-6, 50e9), Piece(65536, 2e-6, 10e9)))
+    capped = on(fitted_machine("latency", curve), 32768, memory=12.288e9)
+    assert capped.estimate.value == exactly(1e-6 + 32768 / 12.288e9)
     answer = on(fitted_machine("latency", curve), 32768, window=Window(48, 256, 1e-6))
-    assert answer.estimate.value == exactly(1e-6 + 32768 / 12.288e9)
+    assert answer.estimate.value == exactly(32768 / 12.288e9)
 
 
 @pytest.mark.parametrize("options", [{"receive": 32768}, {"receive": 32768, "half_duplex": True}])
@@ -283,8 +522,9 @@ def test_long_messages_tend_to_the_last_piece():
 # --- many at once -------------------------------------------------------------------------------------------------
 
 
-def test_sweeps_agree_with_single_answers():
-    question = Transfer(MIB, plain_route([FAST, SLOW]))
+@pytest.mark.parametrize("window", [None, Window(None, 256, 4e-6), Window(64, 256, 4e-6), Window(1e6, 256, 4e-6)])
+def test_sweeps_agree_with_single_answers(window):
+    question = Transfer(MIB, plain_route([FAST, SLOW]), window=window)
     sizes = [0.0, 1.0, 1000.0, 1e6, 1e9]
     swept = transfer.over_size(question, sizes)
     assert (swept.axis, swept.values) == ("size", sizes)
@@ -293,6 +533,9 @@ def test_sweeps_agree_with_single_answers():
         assert {name: times[i] for name, times in swept.times.items()} == {
             name: e.value for name, e in answer.ways.items()
         }
+        free = cost(replace(question, size=size, window=None))
+        floor = max(4e-6, size / (window.in_flight * 256 / 4e-6)) if window and window.in_flight else 0.0
+        assert all(e.value == exactly(max(free.ways[name].value, floor)) for name, e in answer.ways.items())
 
 
 def test_the_sweep_over_chunks_passes_through_the_best():

@@ -115,7 +115,13 @@ def curves(draw):
     return Curve(tuple(Piece(low, draw(TIMES), draw(RATES | st.just(float("inf")))) for low in lows))
 
 
-FITTED = st.builds(Fitted, st.text(max_size=8), BYTES, BYTES, st.floats(0, 1), st.floats(0, 1))
+FITTED = st.builds(
+    lambda origin, sizes, mean, worst: Fitted(origin, min(sizes), max(sizes), mean, worst),
+    st.text(max_size=8),
+    st.tuples(BYTES, BYTES),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
 MEMORIES = st.builds(Memory, RATES, st.fixed_dictionaries({use: st.floats(0.5, 8) for use in TOUCHES}))
 
 
@@ -228,17 +234,30 @@ def test_touches_are_laid_over_the_usual_ones():
 
 
 WRONG = {
-    "empty": ("", ["required field `hopline`"]),
-    "not TOML": ("hopline = ", ["Invalid value"]),
-    "a log": ("# nThread 1 nGpus 8\n 8 2 float\n", ["line 2"]),
-    "nul bytes": ("\x00\x01", ["line 1"]),
+    "empty": ("", ['expected hopline = "machine" and version = 1', "got hopline = None and version = None"]),
+    "no version": (PAIR.replace("version = 1\n", ""), ['expected hopline = "machine" and version = 1', "version = None"]),
+    "something else": ("[tool.x]\ny = 1\n", ['expected hopline = "machine" and version = 1']),
+    "not TOML": ("hopline = ", ["my.toml is no machine file: Invalid value"]),
+    "a log": ("# nThread 1 nGpus 8\n 8 2 float\n", ["is no machine file", "line 2"]),
+    "nul bytes": ("\x00\x01", ["is no machine file", "line 1"]),
     "another kind of file": (PAIR.replace('"machine"', '"samples"'), ["expected hopline", "'samples'"]),
     "a later version": (PAIR.replace("version = 1", "version = 2"), ["version = 1", "2"]),
     "version in words": (PAIR.replace("version = 1", 'version = "1"'), ["version"]),
-    "an unknown key": (HEAD + '[links.l]\nbandwith = "1 GB/s"\n[nodes]\n', ["bandwith", "links"]),
+    "an unknown key": (HEAD + '[links.l]\nbandwith = "1 GB/s"\n[nodes]\n', ["links.l: Object contains unknown field `bandwith`"]),
     "an unknown part": (HEAD + LINK + "[nodes]\n[cables]\n", ["cables"]),
-    "no bandwidth": (HEAD + "[links.l]\n[nodes]\n", ["bandwidth", "links"]),
-    "a bare number": (HEAD + "[links.l]\nbandwidth = 5\n[nodes]\n", ["bandwidth", "int"]),
+    "an unknown key of a node": (HEAD + LINK + "[nodes.a]\nfoo = 1\n", ["nodes.a: Object contains unknown field `foo`"]),
+    "an unknown key of the file": (f"speed = 1\n{PAIR}", ["Object contains unknown field `speed`"]),
+    "an unknown key in a start-up": (HEAD + LINK + '[links.l.startup]\nfoo = "1 us"\n[nodes]\n', ["links.l.startup: ", "foo"]),
+    "a name with a dot": (HEAD + '[links."a.b"]\nfoo = 1\n[nodes]\n', ["links.a.b: "]),
+    "a link that is none": (HEAD + "[nodes]\n[links]\nl = 3\n", ["links.l: Expected `object`, got `int`"]),
+    "links that are none": (f"links = 3\n{HEAD}[nodes]\n", ["links: Expected `object`, got `int`"]),
+    "a way nobody knows": (
+        HEAD + LINK + 'forwarding = "teleport"\n[nodes]\n',
+        ["links.l.forwarding: ", "'teleport'", "known are store-and-forward, cut-through, wormhole"],
+    ),
+    "a duplex nobody knows": (HEAD + LINK + 'duplex = "both"\n[nodes]\n', ["links.l.duplex: ", "known are full, half"]),
+    "no bandwidth": (HEAD + "[links.l]\n[nodes]\n", ["links.l: ", "required field `bandwidth`"]),
+    "a bare number": (HEAD + "[links.l]\nbandwidth = 5\n[nodes]\n", ["links.l.bandwidth: ", "int"]),
     "another dimension": (PAIR.replace("1 GB/s", "1 GB"), ["links.l.bandwidth", "is a size"]),
     "bits or bytes": (PAIR.replace("1 GB/s", "1 G"), ["links.l.bandwidth", "ambiguous"]),
     "nothing": (PAIR.replace("1 GB/s", "0 GB/s"), ["links.l.bandwidth", "above 0"]),
@@ -249,7 +268,7 @@ WRONG = {
         ["sync", "growing"],
     ),
     "pieces from nowhere": (HEAD + LINK + 'pieces = [{from_size = "1 B", latency = "1 us"}]\n[nodes]\n', ["0 first"]),
-    "a kind nobody knows": (HEAD + LINK + '[nodes.a]\nkind = "router"\n', ["router"]),
+    "a kind nobody knows": (HEAD + LINK + '[nodes.a]\nkind = "router"\n', ["nodes.a.kind: ", "'router'", "known are device, switch"]),
     "no nodes of a kind": (HEAD + LINK + "[nodes.a]\ncount = 0\n", ["nodes.a.count", "65536"]),
     "too many nodes": (HEAD + LINK + "[nodes.a]\ncount = 65537\n", ["nodes.a.count", "65536"]),
     "nodes beyond counting": (HEAD + LINK + f"[nodes.a]\ncount = {10**30}\n", ["count"]),
@@ -277,7 +296,7 @@ def test_wrong_files_are_refused_with_file_and_key(case, tmp_path):
     with pytest.raises(MachineError) as caught:
         load(file)
     message = str(caught.value)
-    assert message.startswith(f"{file}: ")
+    assert message.startswith((f"{file}: ", f"{file} is no machine file: "))
     assert "\n" not in message
     assert all(part in message for part in said), message
 
@@ -301,3 +320,8 @@ def test_a_preset_written_to_a_file_is_the_preset(tmp_path):
     file = tmp_path / "copy.toml"
     file.write_text(preset_text("sg2260"), encoding="utf-8")
     assert load(file) == loads(preset_text("sg2260"), "sg2260")
+
+
+@pytest.mark.parametrize(("link", "bandwidth"), [("nvlink", 357.5e9), ("pcie", 55.06e9), ("ndr", 35.9e9)])
+def test_links_of_the_dgx_h100_are_as_fast_as_measured(link, bandwidth):
+    assert loads(preset_text("dgx-h100"), "dgx-h100").links[link].bandwidth == bandwidth

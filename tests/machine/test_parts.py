@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError, InputError, MachineError, UnknownNameError
-from hopline.machine.parts import TOUCHES, Link, Memory, Node, Startup, Sync
+from hopline.machine.parts import TOUCHES, Fitted, Link, Memory, Node, Startup, Sync
 
 GROWING = Sync(((2, 0.3e-6), (8, 0.95e-6), (64, 2.0e-6)))
 
@@ -123,3 +123,12 @@ def test_unknown_words_come_with_a_suggestion(make, close):
 
 def test_the_touches_of_every_use():
     assert TOUCHES == {"send": 1, "receive": 1, "relay": 2, "reduce": 3}
+
+
+def test_a_fitted_range_begins_with_the_smaller_size():
+    assert Fitted("a log", 8.0, 8.0, 0.0, 0.0).largest == 8
+    with pytest.raises(MachineError, match="from 8 to 1 bytes: expected the smaller first"):
+        Fitted("a log", 8.0, 1.0, 0.0, 0.0)
+    for bad in (-1.0, math.nan, math.inf):
+        with pytest.raises(InputError, match="fitted mean_error"):
+            Fitted("a log", 1.0, 8.0, bad, 0.0)

@@ -1,12 +1,17 @@
 """What the pages say: costs, fits, machines and samples."""
 
+import math
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hopline.curve import Curve, Piece
 from hopline.jobs import fitting, machines
 from hopline.records.estimate import Estimate, Premise, Term
+from hopline.records.fit import Fit, HeldOut
 from hopline.records.sample import Sample
 from hopline.show import fitting as fit_pages
 from hopline.show import machine as machine_pages
@@ -98,15 +103,68 @@ def test_pages_of_a_log_say_what_was_dropped():
 def test_one_piece_and_several():
     size = np.array([2.0**p for p in range(24)])
     straight = 2e-6 + size / 1e10
-    bent = straight + np.where(size > 4096, 9e-6, 0)
-    for time, said in ((straight, "one piece suffices"), (bent, "2 pieces")):
+    bent = straight + np.where(size > 4096, 4e-6, 0)
+    no_better = "Pieces do no better on held-out sizes."
+    for time, said in ((straight, no_better), (bent, "2 pieces")):
         line, pieces = calibrate(size, time, most_pieces=1), calibrate(size, time)
         text = plain(fit_pages.fit_lines(line, pieces))
         assert said in text
         assert "start-up α" in text
         assert ("to the end" in text) == (said == "2 pieces")
+        assert (no_better in text) == (said == no_better)
+        assert re.search(r"held out: mean +worst +fitted: mean +worst\n", text)
+        assert "trust" not in text
+        assert "time falls" not in text
     gap = calibrate(size, straight, "gap")
     assert "least gap" in plain(fit_pages.fit_lines(gap, gap))
+
+
+def fitted_to(pieces, smallest=8.0, mean=0.01, worst=0.05, inside=0.01, inside_worst=0.05):
+    held_out, known = HeldOut(mean, worst, 9), HeldOut(inside, inside_worst, 11)
+    return Fit(Curve(tuple(Piece(*p) for p in pieces)), "time", smallest, 1048576.0, 11, known, held_out)
+
+
+LINE = fitted_to([(0, 1e-6, 1e9)])
+
+
+def test_errors_on_held_out_and_on_fitted_sizes_stand_side_by_side():
+    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07))[0]
+    assert grid.header[2:] == ("held out: mean", "worst", "fitted: mean", "worst")
+    assert [row[2:] for row in grid.rows] == [("1.0 %", "5 %", "1.0 %", "5 %")]
+
+
+def test_the_first_piece_starts_at_the_smallest_measured_size():
+    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07))
+    assert [row[2:] for row in grid[0].rows][1] == ("12.3 %", "50 %", "7.0 %", "5 %")
+    assert [row[0] for row in grid[1].rows] == ["8 B to 4 KiB", "4 KiB to the end"]
+    zero = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], smallest=0.0))[1]
+    assert zero.rows[0][0] == "0 B to 4 KiB"
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [(3e-6, ""), (2e-6, ""), (1.91e-6, ""), (1.89e-6, "falls by 6 %"), (1e-6, "falls by 50 %")],
+)
+def test_a_time_that_falls_at_a_break_is_noted(after, said):
+    """2 us just before 4 KiB on pieces whose time does not grow; more than 5 % less is worth saying."""
+    text = plain(fit_pages.fit_lines(LINE, fitted_to([(0, 2e-6, math.inf), (4096, after, math.inf)])))
+    assert ("At 4 KiB time " + said in text) if said else ("time falls" not in text)
+
+
+@pytest.mark.parametrize(
+    ("errors", "doubted"),
+    [
+        ({}, False),
+        ({"mean": 0.19, "worst": 0.9, "inside": 0.19, "inside_worst": 0.39}, False),
+        ({"mean": 0.21, "worst": 0.3}, True),
+        ({"inside": 0.21, "inside_worst": 0.3}, True),
+        ({"inside_worst": 0.41}, True),
+    ],
+)
+def test_large_errors_are_not_to_be_trusted(errors, doubted):
+    for pieces in ([(0, 1e-6, 1e9)], [(0, 1e-6, 1e9), (4096, 2e-6, 1e9)]):
+        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces, **errors)))
+        assert ("Do not trust this fit" in text) == doubted
 
 
 def test_predictions_mark_extrapolation():
@@ -151,8 +209,12 @@ def test_a_machine_shows_each_number_with_its_source(name):
 
 def test_a_fitted_machine_shows_its_pieces_and_its_evidence():
     _, fits = fitting.fit_files([str(LOGS / "osu-pairs.out")])
-    text = plain(machine_pages.links(fitting.machine_of(fits[0], "m")))
+    bent = replace(fits[0], pieces=fitted_to([(0, 1.5e-6, 2e8), (103, 2e-6, 1e10)], 0.0))
+    text = plain(machine_pages.links(fitting.machine_of(bent, "m")))
     assert "from 103 B" in text
+    assert "held-out error 1.0 % mean, 5 % worst" in text
+    text = plain(machine_pages.links(fitting.machine_of(fits[0], "m")))
+    assert "from 103 B" not in text
     assert "held-out error" in text
     assert "osu-pairs.out line 5; measured 0 B to 1 MiB" in text
 

@@ -130,9 +130,16 @@ def test_thinning_keeps_the_ends_of_a_line():
 def test_fits_show_points_curves_and_residuals():
     top, bottom = SPECS["held out"]["vconcat"]
     dots = top["layer"][1]["data"]["values"]
-    assert [d["x"] for d in dots if d["role"] == "held out"] == [64, 4096]
+    assert [d["x"] for d in dots if d["role"] == "predicted"] == [64, 4096]
+    assert {d["role"] for d in dots} == {"predicted", "fitted"}
     assert len(dots) == len(SIZES) - 1
     residuals = bottom["layer"][1]["data"]["values"]
     assert max(abs(r["residual"]) for r in residuals) < 0.01
     drawn = top["layer"][0]["data"]["values"]
     assert (min(d["x"] for d in drawn), max(d["x"] for d in drawn)) == (1.0, SIZES[-1])
+
+
+def test_points_that_are_all_fitted_are_called_measured():
+    top, bottom = SPECS["fit"]["vconcat"]
+    for rows in (top["layer"][1]["data"]["values"], bottom["layer"][1]["data"]["values"]):
+        assert {row["role"] for row in rows} == {"measured"}

@@ -105,11 +105,28 @@ def test_most_pieces_is_kept(most):
 
 def test_zero_bytes_may_stand_alone():
     sizes = np.array([0.0, *DOUBLING])
-    times = np.array([9e-6, *(2e-6 + DOUBLING / 1e10)])
+    times = np.array([1e-6, *(2e-6 + DOUBLING / 1e10)])
     fit = calibrate(sizes, times)
     assert fit.curve.breaks == (1.0,)
-    assert float(fit.curve.time(0)) == near(9e-6)
+    assert float(fit.curve.time(0)) == near(1e-6)
     assert float(fit.curve.time(1 << 20)) == near(2e-6 + 2**20 / 1e10)
+    assert fit.held_out.mean == near(0.5 / 26, 1e-3)  # 1 B is taken for an empty message once it is left out
+
+
+def test_pieces_that_do_no_better_on_points_left_out_give_way_to_the_line():
+    """An empty message of 9 us: left out, 1 B is predicted 3.5 times too long, worse than the line over all."""
+    sizes = np.array([0.0, *DOUBLING])
+    times = np.array([9e-6, *(2e-6 + DOUBLING / 1e10)])
+    fit = calibrate(sizes, times)
+    assert fit == calibrate(sizes, times, most_pieces=1)
+    assert fit.curve.breaks == ()
+    assert fit.held_out.mean < 3.5 / 26
+
+
+def test_pieces_that_do_as_well_give_way_to_the_line():
+    sizes = [0.0, 1, 8, 1024, 65536, 1048576]
+    times = [1.5e-6, 1.52e-6, 1.55e-6, 2.1e-6, 9.25e-6, 90.5e-6]
+    assert calibrate(sizes, times) == calibrate(sizes, times, most_pieces=1)
 
 
 def test_zero_bytes_that_fit_the_line_do_not():
@@ -222,6 +239,13 @@ def test_any_points(points, most):
     for error in (fit.inside, fit.held_out):
         assert 0 <= error.mean <= error.worst * (1 + 1e-12) < math.inf
     assert fit.held_out.points == len(set(sizes)) - 2
+
+
+@given(st.lists(st.tuples(SIZES, TIMES), min_size=3, max_size=40, unique_by=lambda p: p[0]), st.integers(2, 8))
+def test_more_pieces_than_one_only_where_they_do_better_on_points_left_out(points, most):
+    sizes, times = zip(*points, strict=True)
+    line, fit = calibrate(sizes, times, most_pieces=1), calibrate(sizes, times, most_pieces=most)
+    assert fit == line or fit.held_out.mean < line.held_out.mean
 
 
 @given(

@@ -61,7 +61,9 @@ def fit(
     logs, fits = fitting.fit_files(files, in_place, int(pieces or fitting.MOST_PIECES))
     number = None if table is None else int(table)
     chosen = (
-        fitting.choose(fits, number) if save or plot or predict or table or not any(f.pieces for f in fits) else None
+        fitting.choose(fits, number)
+        if save is not None or plot or predict or table or not any(f.pieces for f in fits)
+        else None
     )
     saved: File | None = None
     if save is not None and chosen is not None:

@@ -17,7 +17,7 @@ import click
 from hopline.errors import HoplineError
 from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
 
-_LIST = re.compile(r"[A-Za-z]\s*,|,.*,|\.\.")
+_LIST = re.compile(r"[A-Za-z]\s*,|\.\.")
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg]

@@ -184,7 +184,7 @@ def _shared(path: Path, reduce: bool) -> tuple[tuple[float, float, float], ...]:
 def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:
     _refuse(one, ("path", "ranks", "nics", "reduce_"), "needs a --machine")
     lines = _lines(one)
-    if one["switch_latency"] is not None and len(lines) == 1:
+    if one["switch_latency"] is not None and len(lines) == 1 and one["hops"] is None:
         raise _usage("--switch-latency means nothing over one hop: there is no node between")
     if one["memory"] is not None and len(lines) > 1:
         raise _usage("--memory is the sender's on one hop: for longer paths give a --machine")

@@ -44,6 +44,8 @@ def target(name: str) -> File:
     Raises OutputError for names that are none, or that a preset has.
     """
     if name.endswith(".toml") or "/" in name:
+        if File(name).is_dir():
+            raise OutputError(f"{name} is a folder: expected a file like {name.rstrip('/')}/mine.toml")
         return File(name)
     if not _NAME.fullmatch(name):
         raise OutputError(

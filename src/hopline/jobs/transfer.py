@@ -220,9 +220,8 @@ def _exchange(question: Transfer) -> tuple[float | None, str]:
             raise InputError("a half-duplex exchange is priced over one hop: expected a path of two neighbours")
         latency, bandwidth = question.route.hops[0].at(max(send, receive))
         return limits.duplex_half(send, receive, min(bandwidth, _FASTEST), latency), "the half-duplex link"
-    there, back, empty = (
-        p2p.WAYS[question.way](size, question.route, question.cut).value for size in (send, receive, 0.0)
-    )
+    there, back = (_moved(replace(question, size=size), question.way).value for size in (send, receive))
+    empty = p2p.WAYS[question.way](0.0, question.route, question.cut).value
     shared = max((empty + (send * out + receive * home) / rate for rate, out, home in question.shared), default=0.0)
     longer = max(there, back)
     return max(longer, shared), "memory, which both directions share" if shared > longer else "the longer direction"
@@ -261,7 +260,10 @@ def over_chunks(question: Transfer) -> Sweep:
     counts = sorted({min(last, max(1, round(last ** (i / 120)))) for i in range(121)} | {best})
     time = pipeline.balanced(question.size, [hop.curve for hop in question.route.hops], [float(k) for k in counts])
     whole = p2p.WAYS["store-and-forward"](question.size, question.route, question.cut).value
-    return Sweep("chunks", [float(k) for k in counts], {"pipelined": [whole, *(float(t) for t in time[1:])]})
+    window = question.window
+    floor = 0.0 if window is None or window.in_flight is None else _window_time(question, window)
+    times = [max(float(t), floor) for t in (whole, *time[1:])]
+    return Sweep("chunks", [float(k) for k in counts], {"pipelined": times})
 
 
 def best_chunks(question: Transfer) -> int:

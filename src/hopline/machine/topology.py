@@ -86,6 +86,12 @@ class Path:
         return [(node.memory.share(use), node.name) for node, use in ends if node.memory]
 
 
+def _once(path: Path) -> Path:
+    if len(set(path.names)) < len(path.names):
+        raise MachineError(f"the path {','.join(path.names)} comes twice to a node: expected each node once")
+    return path
+
+
 @dataclass(frozen=True, slots=True)
 class Connection:
     """Two nodes joined by a link, usable both ways."""
@@ -139,13 +145,11 @@ class Machine:
                 raise UnknownNameError(f"node of {self.name}", name, self.nodes)
         if len(names) < 2:
             raise MachineError(f"the path {','.join(names)!r} has no hops: expected at least two nodes, like A,B")
-        if len(set(names)) < len(names):
-            raise MachineError(f"the path {','.join(names)} comes twice to a node: expected each node once")
         legs: list[Leg] = []
         for a, b in pairwise(names):
             stops = self._way(a, b)
             legs += [self._leg(x, y) for x, y in pairwise(stops)]
-        return Path(tuple(legs))
+        return _once(Path(tuple(legs)))
 
     def _leg(self, a: str, b: str) -> Leg:
         return Leg(self.nodes[a], self.nodes[b], self.links[self.neighbours(a)[b]])

@@ -199,7 +199,7 @@ def _slowest_term(hops: Sequence[RouteHop], size: float) -> Term:
     """The bytes on the slowest hop, and on those that are as slow: they all would have to become faster."""
     slowest = min(hop.at(size)[1] for hop in hops)
     tied = [hop.limit(size) for hop in hops if hop.at(size)[1] == slowest]
-    return Term(_together(tied, len(hops)), size / slowest, _FASTER)
+    return Term(_together(list(dict.fromkeys(tied)), len(hops)), size / slowest, _FASTER)
 
 
 def _together(names: Sequence[str], of: int) -> str:

@@ -39,19 +39,20 @@ def show_within(value: float, spread: float, dimension: Dimension) -> str:
 
 
 def _scaled(value: float, steps: Iterable[tuple[float, str]], digits: int) -> str:
+    """``value`` in the largest unit in which it is at least 1 when rounded."""
     steps = tuple(steps)
     if value == 0:
         return f"0 {steps[0][1] if steps is _TIME_STEPS else steps[-1][1]}"
-    rounded = float(f"{value:.{digits - 1}e}")
-    scale, unit = next((s for s in steps if abs(rounded) >= s[0] * (1 - 1e-12)), steps[-1])
-    return f"{_digits(rounded / scale, digits)} {unit}"
+    scale, unit = next((s for s in steps if float(f"{abs(value) / s[0]:.{digits - 1}e}") >= 1), steps[-1])
+    return f"{_digits(value / scale, digits)} {unit}"
 
 
 def _digits(value: float, digits: int) -> str:
     """Significant figures in plain notation where that is short, else in powers of ten."""
     if value != 0 and not 1e-4 <= abs(value) < 1e7:
         return f"{value:.{digits - 1}e}"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
+    rounded = abs(float(f"{value:.{digits - 1}e}"))
+    decimals = max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded else 0
     return f"{value:.{decimals}f}"
 
 
