@@ -60,7 +60,7 @@ class Points:
 def calibrate(size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_pieces: int = MOST_PIECES) -> Fit:
     """Fit a curve of at most ``most_pieces`` pieces (1: the plain α-β line) to times in s against sizes in bytes.
 
-    Where the pieces do no better than one line on points left out (a miss above 50 % counting as 50 %), the answer is the line.
+    Where the pieces do no better than one line on points left out (misses cut off at 50 %), the answer is the line.
     Raises FitError where the points do not carry a fit.
     """
     points = Points.of(size, time)
