@@ -476,3 +476,26 @@ def test_no_command_needs_a_network(tmp_path):
     ]
     code, _, err = shell(" && ".join(lines), PYTHONPATH=str(tmp_path))
     assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("--size", "1MiB,2MiB"), ("--latency", "1us,2us"), ("--bandwidth", "1GB/s,2GB/s"), ("--hops", "2,3"),
+        ("--switch-latency", "100ns,200ns"), ("--chunks", "2,4"), ("--chunk", "64KiB,128KiB"), ("--header", "64B,4KiB"),
+        ("--flit", "32B,64KiB"), ("--route-time", "1ns,2ns"), ("--receive", "1KiB,4MiB"),
+    ],
+)  # fmt: skip
+def test_every_argument_may_be_a_list(option, values, capsys):
+    """A list gives what its members give one by one."""
+    given = {"--size": "1MiB", "--latency": "1us", "--bandwidth": "1GB/s", "--hops": "3"}
+    if option in ("--chunks", "--chunk"):
+        given["--way"] = "pipelined"
+    rows = []
+    for value in (values, *values.split(",")):
+        words = [word for pair in {**given, option: value}.items() for word in pair]
+        assert code_of(["p2p", *words, "--json"]) == 0
+        rows.append(json.loads(capsys.readouterr().out))
+    together, *alone = rows
+    assert [row["time_s"] for row in together] == [answer["time_s"] for answer in alone]
+    assert [row["binds"] for row in together] == [answer["binds"] for answer in alone]

@@ -43,28 +43,30 @@ _MOST_HOPS = 1000
 @quantity("--bandwidth", "bandwidth", "Bandwidth of each hop, one way (β).", many=True)
 @quantity("--hops", "count", "Number of equal hops.", many=True, least=1)
 @click.option("--hop", "unequal", multiple=True, metavar="TIME:BANDWIDTH", help="One hop; repeat for unequal hops.")
-@quantity("--switch-latency", "time", "The nodes between are switches of this latency: no start-up is paid there.")
+@quantity(
+    "--switch-latency", "time", "The nodes between are switches of this latency: no start-up is paid there.", many=True
+)
 @click.option("--machine", metavar="NAME|FILE", help="A preset, a saved machine or a machine file (hopline presets).")
 @click.option(
     "--path",
     metavar="A,B,C",
     help="Nodes along the way; the fewest hops between any two.",
 )
-@quantity("--ranks", "count", "Ranks that synchronise: start-up can grow with them.", least=2)
-@quantity("--nics", "count", "NICs to spread the message over.", least=1)
+@quantity("--ranks", "count", "Ranks that synchronise: start-up can grow with them.", many=True, least=2)
+@quantity("--nics", "count", "NICs to spread the message over.", many=True, least=1)
 @click.option("--reduce", "reduce_", is_flag=True, help="The receiver adds what arrives (memory is touched 3 times).")
 @click.option("--way", type=click.Choice(list(WAYS)), help="How the nodes between forward (default: as the path does).")
 @quantity("--chunks", "count", "Number of chunks k of the pipelined way (default: the best).", many=True, least=1)
 @quantity("--chunk", "size", "Size of a chunk instead of a number of them.", many=True, least=1)
-@quantity("--header", "size", "Cut-through: bytes a node needs before it sends on.")
-@quantity("--flit", "size", "Wormhole: bytes of a flit.", least=1)
-@quantity("--route-time", "time", "Wormhole: routing time of each hop.")
-@quantity("--receive", "size", "Bytes that come back at the same time.")
+@quantity("--header", "size", "Cut-through: bytes a node needs before it sends on.", many=True)
+@quantity("--flit", "size", "Wormhole: bytes of a flit.", many=True, least=1)
+@quantity("--route-time", "time", "Wormhole: routing time of each hop.", many=True)
+@quantity("--receive", "size", "Bytes that come back at the same time.", many=True)
 @click.option("--half-duplex", is_flag=True, help="Both directions share the link's bandwidth.")
-@quantity("--memory", "bandwidth", "Memory bandwidth that sending and receiving share.")
-@quantity("--in-flight", "count", "Requests in flight at once.")
-@quantity("--payload", "size", "Bytes of one request.", least=1)
-@quantity("--turnaround", "time", "Time from a request to its completion (default: the start-up).")
+@quantity("--memory", "bandwidth", "Memory bandwidth that sending and receiving share.", many=True)
+@quantity("--in-flight", "count", "Requests in flight at once.", many=True)
+@quantity("--payload", "size", "Bytes of one request.", many=True, least=1)
+@quantity("--turnaround", "time", "Time from a request to its completion (default: the start-up).", many=True)
 @click.option(
     "--plot", type=click.Path(path_type=File), help="Picture of time against size and against k (.html, .svg, .png)."
 )
@@ -72,9 +74,8 @@ _MOST_HOPS = 1000
 def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
     """Cost of one transfer: how long, where the time goes, which limit binds, what to change.
 
-    Give the hops (--latency and --bandwidth, or --hop for each), or a --machine and a --path through it. Any of --size,
-    --latency, --bandwidth, --hops, --chunks and --chunk may be a list (1KiB,64KiB) or a range (1KiB..1GiB doubles,
-    1KiB..1GiB:x4, 1us..9us:+2us; counts go by one).
+    Give the hops (--latency and --bandwidth, or --hop for each), or a --machine and a --path through it. Every quantity
+    may be a list (1KiB,64KiB) or a range (1KiB..1GiB doubles, 1KiB..1GiB:x4, 1us..9us:+2us; counts go by one).
     """
     if plot is not None:
         images.check_ending(plot)
@@ -91,7 +92,9 @@ def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
 
 
 _AXES: dict[str, Dimension] = {
-    "size": "size", "latency": "time", "bandwidth": "bandwidth", "hops": "count", "chunks": "count", "chunk": "size",
+    "size": "size", "latency": "time", "bandwidth": "bandwidth", "hops": "count", "switch_latency": "time", "ranks": "count",
+    "nics": "count", "chunks": "count", "chunk": "size", "header": "size", "flit": "size", "route_time": "time",
+    "receive": "size", "memory": "bandwidth", "in_flight": "count", "payload": "size", "turnaround": "time",
 }  # fmt: skip
 """Options that may hold several values, with their dimension."""
 
@@ -115,7 +118,7 @@ _NEEDS = {"half_duplex": "receive", "turnaround": "payload", "in_flight": "paylo
 
 def _check_options(given: dict[str, Any]) -> None:
     if not given["size"] and given["payload"]:
-        given["size"] = [given["payload"]]
+        given["size"] = [max(given["payload"])]
     if not given["size"]:
         raise _usage("--size is missing: how many bytes are moved? Like --size 64MiB")
     if given["chunks"] and given["chunk"]:
