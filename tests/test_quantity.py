@@ -445,7 +445,7 @@ def test_a_shown_size_is_within_four_figures(value):
 def test_a_size_in_decimal_units_is_exact(value):
     number, unit = show(float(value), "size").split()
     if unit != "B" and "i" not in unit:
-        assert Fraction(number) * Fraction(SIZES[unit]) == value
+        assert Fraction(number) * Fraction(SIZES[unit]) == Fraction(float(value))
 
 
 VALUES = {

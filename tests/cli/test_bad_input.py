@@ -252,7 +252,7 @@ def test_the_message_helps(refused, capsys, place, monkeypatch):
         "p2p --size 1MiB --machine ./text --path a,b": "text is no machine file: Expected '='",
         "p2p --size 1MiB --machine ./empty --path a,b": 'expected hopline = "machine" and version = 1',
         "measure --seconds 1s,2s": "--seconds: '1s,2s' is a list, and this",
-        f"{P2P} --memory 1GB/s..4GB/s": "--memory: '1GB/s..4GB/s' is a list, and this",
+        "measure --seconds 1s..2s": "--seconds: '1s..2s' is a list, and this",
         f"{P2P} --switch-latency 100ns": "--switch-latency means nothing over one hop",
         f"{P2P} --in-flight 4": "--in-flight means nothing without --payload",
         f"{P2P} --turnaround 4us": "--turnaround means nothing without --payload",
