@@ -53,42 +53,42 @@ _ROWS = [
     Format(
         "nccl-tests", "nccl-tests or rccl-tests",
         _matching(
-            rb"\n[ \t#]*+size[ \t]++count[ \t][^\n]*busbw",
-            rb"\n[ \t#]*+(?:nThreads?:? \d++ nGpus|nccl-tests version|Collective test (?:start|conclu))",
-            rb"\n[ \t#]*+Avg bus bandwidth[ \t]++:", rb"Test (?:CUDA|NCCL) failure",
-            rb"\n[ \t]*+\d++[ \t]++\d++[ \t]++[a-z]\w*+(?:[ \t]++[a-z]\w*+)?(?:[ \t]++-?\d++)?"
-            rb"(?:[ \t]++(?:[\d.e+-]++|N/A)){8}",
+            rb"\n[ \t#]*size[ \t]+count[ \t][^\n]*busbw",
+            rb"\n[ \t#]*(?:nThreads?:? \d+ nGpus|nccl-tests version|Collective test (?:start|conclu))",
+            rb"\n[ \t#]*Avg bus bandwidth[ \t]+:", rb"Test (?:CUDA|NCCL) failure",
+            rb"\n[ \t]*\d+[ \t]+\d+[ \t]+[a-z]\w*(?:[ \t]+[a-z]\w*)?(?:[ \t]+-?\d+)?"
+            rb"(?:[ \t]+(?:[\d.e+-]+|N/A)){8}",
         ),
         "hopline.formats.nccl_tests:read",
     ),
-    Format("osu", "OSU micro-benchmarks", _matching(rb"\n[ \t]*+#[ \t]*+OSU \w"), "hopline.formats.osu:read"),
+    Format("osu", "OSU micro-benchmarks", _matching(rb"\n[ \t]*#[ \t]*OSU \w"), "hopline.formats.osu:read"),
     Format(
         "nccl-tests-json", "nccl-tests JSON (-J)",
-        _matching(rb'\A\s*+\{\s*+"version"\s*+:\s*+\d++\s*+,\s*+"start_time"', rb'\n\s*+\{[^\n]{0,9999}"nccl_version"'),
+        _matching(rb'\A\s*\{\s*"version"\s*:\s*\d+\s*,\s*"start_time"', rb'\n\s*\{[^\n]{0,9999}"nccl_version"'),
     ),
     Format(
         "ucx-perftest", "UCX perftest",
-        _matching(rb"\|[ \t]*+Stage[ \t]*+\|[ \t]*+# iterations", rb"\n[ \t]*+\[thread \d++\]"),
+        _matching(rb"\|[ \t]*Stage[ \t]*\|[ \t]*# iterations", rb"\n[ \t]*\[thread \d+\]"),
     ),
     Format(
         "ucc-perftest", "ucc_perftest",
-        _matching(rb"\n[ \t]*+Count[ \t]++Size[ \t]++Time", rb"\n[ \t]*+Collective:[^\n]*\n[^\n]*Memory type:"),
+        _matching(rb"\n[ \t]*Count[ \t]+Size[ \t]+Time", rb"\n[ \t]*Collective:[^\n]*\n[^\n]*Memory type:"),
     ),
     Format(
-        "netpipe", "NetPIPE", _matching(rb"\n[ \t]*+\d++:[ \t]++\d++ bytes[ \t]++\d++ times -->[ \t]++[\d.]++ Mbps"),
+        "netpipe", "NetPIPE", _matching(rb"\n[ \t]*\d+:[ \t]+\d+ bytes[ \t]+\d+ times -->[ \t]+[\d.]+ Mbps"),
     ),
     Format(
         "perftest", "perftest (ib_write_bw and the like)",
         _matching(
-            rb"\n[ \t]*+#bytes[ \t]++#?iterations",
-            rb"\n[ \t]*+(?:RDMA_)?(?:Send|Write|Read|Atomic)\w* (?:BW|Latency) Test",
+            rb"\n[ \t]*#bytes[ \t]+#?iterations",
+            rb"\n[ \t]*(?:RDMA_)?(?:Send|Write|Read|Atomic)\w* (?:BW|Latency) Test",
         ),
     ),
     Format(
         "nccom-test", "nccom-test (AWS Neuron)",
         _matching(
-            rb"\n[ \t]*+size\(B\)[ \t]++count\(elems\)",
-            rb"\n[ \t]*+\d++[ \t]++\d++[ \t]++(?:fp|bf|u?int)\d++(?:[ \t]++[\d.]++){3}[ \t]*+(?:\n|$)",
+            rb"\n[ \t]*size\(B\)[ \t]+count\(elems\)",
+            rb"\n[ \t]*\d+[ \t]+\d+[ \t]+(?:fp|bf|u?int)\d+(?:[ \t]+[\d.]+){3}[ \t]*(?:\n|$)",
         ),
     ),
 ]  # fmt: skip

@@ -31,17 +31,17 @@ _FAILURES = (
     b"Killed", b"DUE TO TIME LIMIT",
 )  # fmt: skip
 """What a line of a failed run says, whichever tool or launcher says it."""
-_ANSI = re.compile(rb"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)|[@-Z\\^_])?")
-_TAG = re.compile(rb"\[[\w.@-]*,\d++\]<std(?:out|err|diag)>: ?")
-_HYDRA = re.compile(rb"\n[ \t]*+\[\d++\](?=[ \t]*+[\d#.\n])[^\n]*+")
-_HYDRA_LABEL = re.compile(rb"\[\d++\]")
+_ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])?")
+_TAG = re.compile(rb"\[[\w.@-]*,\d+\]<std(?:out|err|diag)>: ?")
+_HYDRA = re.compile(rb"\n[ \t]*\[\d+\](?=[ \t]*[\d#.\n])[^\n]*")
+_HYDRA_LABEL = re.compile(rb"\[\d+\]")
 _CLOCK = re.compile(
-    rb"\n[ \t]*+\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d++)?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
+    rb"\n[ \t]*\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
     rb"(?: std(?:out|err) [FP])?(?=[ \t\n])"
 )
-_SRUN = re.compile(rb"\n[ \t]*+\d++:[ \t]*+(?=#|\.\.\.|[\d.]++[ \t]++[\d.])")
-_LABELLED = re.compile(rb"\n[ \t]*+(?:\[|\d++:|\d{4}-\d\d-)")
-_NUL_RUN = re.compile(rb"\0++")
+_SRUN = re.compile(rb"\n[ \t]*\d+:[ \t]*(?=#|\.\.\.|[\d.]+[ \t]+[\d.])")
+_LABELLED = re.compile(rb"\n[ \t]*(?:\[|\d+:|\d{4}-\d\d-)")
+_NUL_RUN = re.compile(rb"\0+")
 _CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1b"))
 
 

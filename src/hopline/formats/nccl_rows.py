@@ -17,8 +17,8 @@ from hopline.formats.nccl_layout import SCALE, Layout, is_verdict, scale
 from hopline.formats.words import Words, of
 from hopline.records.table import Floats
 
-_WORD = re.compile(rb"[A-Za-z]\w*+")
-_PLACEHOLDER = re.compile(rb"[Xx]{2,}[.Xx]*+")
+_WORD = re.compile(rb"[A-Za-z]\w*")
+_PLACEHOLDER = re.compile(rb"[Xx]{2,}[.Xx]*")
 MOST = 1 << 22
 """Bytes of rows converted at once: bounds the memory that their words take."""
 

@@ -21,18 +21,18 @@ from hopline.records.table import Log, count_dropped
 
 TOOL = "nccl-tests"
 
-_ROW = rb"\d++[ \t]++\d++[ \t][^\n]*+"
-_RANK_LINE = rb"#[ \t]++Rank[ \t]++\d{1,9}[ \t][^\n]*+"
+_ROW = rb"\d+[ \t]+\d+[ \t][^\n]*"
+_RANK_LINE = rb"#[ \t]+Rank[ \t]+\d{1,9}[ \t][^\n]*"
 _STRETCH = re.compile(
-    rb"\n[ \t]*+(?:(?P<rows>%b(?:\n[ \t]*+%b)*+)|(?P<ranks>%b(?:\n[ \t]*+%b)*+))" % (_ROW, _ROW, _RANK_LINE, _RANK_LINE)
+    rb"\n[ \t]*(?:(?P<rows>%b(?:\n[ \t]*%b)*)|(?P<ranks>%b(?:\n[ \t]*%b)*))" % (_ROW, _ROW, _RANK_LINE, _RANK_LINE)
 )
 """Consecutive lines that begin with two whole numbers, or that each name a rank."""
-_RANK = re.compile(rb"\n[ \t]*+#[ \t]++Rank[ \t]++(\d++)")
-_RIGHT_HALF = re.compile(rb"\d++(?:\.\d++)?(?:[ \t]++(?:[\d.e+-]++|N/A)){3,}")
-_COMMAND = re.compile(rb"(\w+?)_perf(?:_mpi)?+(?:[\"',]*+\s++[\"']?-|\s*+$)")
+_RANK = re.compile(rb"\n[ \t]*#[ \t]+Rank[ \t]+(\d+)")
+_RIGHT_HALF = re.compile(rb"\d+(?:\.\d+)?(?:[ \t]+(?:[\d.e+-]+|N/A)){3,}")
+_COMMAND = re.compile(rb"(\w+?)_perf(?:_mpi)?(?:[\"',]*\s+[\"']?-|\s*$)")
 _NAME = re.compile(rb"(\w+?)_perf")
-_BARE_RANK = re.compile(rb"Rank\s++(\d++)\s++(?:Group|Pid)\b")
-_NUMBER = re.compile(rb":\s*+([\d.e+-]++)")
+_BARE_RANK = re.compile(rb"Rank\s+(\d+)\s+(?:Group|Pid)\b")
+_NUMBER = re.compile(rb":\s*([\d.e+-]+)")
 
 
 @dataclass(slots=True)

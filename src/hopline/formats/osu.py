@@ -49,7 +49,7 @@ _COLUMNS = {
 _SETTING = re.compile(r"\[ *(pairs|window size): *([1-9]\d{0,8}) *\]")
 _MEMORY = re.compile(r"Send Buffer on \w+ \((\w+)\) and Receive Buffer on \w+ \((\w+)\)")
 _HOSTS = re.compile(rb"[\w.-]+[ ,]+[\w.-]+")
-_ROW = re.compile(rb"\d++(?:\.\d++)?(?:[ \t]|$)")
+_ROW = re.compile(rb"\d+(?:\.\d+)?(?:[ \t]|$)")
 
 FAILED = "validation failed"
 TORN = "torn row: not as many numbers as columns"
