@@ -17,7 +17,9 @@ _PUBLIC = {
     "find_machine": "hopline.jobs.notebook",
     "fit": "hopline.jobs.notebook",
     "p2p": "hopline.jobs.notebook",
+    "machine_route": "hopline.jobs.routes",
     "parse": "hopline.jobs.notebook",
+    "plain_route": "hopline.jobs.routes",
     "read_log": "hopline.jobs.notebook",
 }
 __all__ = ["__version__", *_PUBLIC]

@@ -16,7 +16,6 @@ from hopline.jobs.fitting import TableFit
 from hopline.jobs.machines import find
 from hopline.quantity import show
 from hopline.records.sample import Sample
-from hopline.run.mpi import Event
 from hopline.show import fitting as fit_pages
 from hopline.show import images
 from hopline.show import measuring as pages
@@ -90,12 +89,7 @@ def demo(folder: File, seconds: float | None, as_json: bool) -> None:
 
 def _measured(seconds: float, file: File) -> list[Sample]:
     with pages.progress("measuring") as bar:
-
-        def watch(event: Event) -> None:
-            if not isinstance(event, Sample):
-                bar(max(event.used, (event.turn - 1) / event.turns), show(event.size, "size"))
-
-        return demonstration.measure(seconds, file, watch)
+        return demonstration.measure(seconds, file, measuring.told(bar))
 
 
 def _page(found: Demonstration) -> list[Block]:
@@ -104,7 +98,10 @@ def _page(found: Demonstration) -> list[Block]:
         Heading(f"Measured: {first.benchmark} of Send/Recv between {first.ranks} ranks on {first.host}")
     ]
     blocks += pages.samples([s for s in found.samples if s.size in demonstration.FITTED_SIZES][::3])
-    blocks += [Heading("Fitted on those sizes"), *fit_pages.fit_lines(found.line, found.pieces)]
+    blocks += [
+        Heading("Fitted on those sizes"),
+        *fit_pages.fit_lines(found.line, found.pieces, found.all_size, found.all_time),
+    ]
     rows = []
     for (sample, time), error in zip(found.predicted, found.errors, strict=True):
         rows.append(

@@ -65,23 +65,19 @@ def fit(
         if save is not None or plot or predict or table or not any(f.pieces for f in fits)
         else None
     )
-    saved: File | None = None
+    written: dict[str, File] = {}
     if save is not None and chosen is not None:
-        saved = fitting.save(chosen, save)
+        written["Machine"] = fitting.save(chosen, save)
     if plot is not None and chosen is not None:
         images.save(_picture(chosen), plot)
+        written["Picture"] = plot
     if as_json:
-        print_json(
-            {
-                "files": [_log_data(log) for log in logs],
-                "tables": [_data(f, predict if f is chosen else None) for f in fits],
-            }
-        )
+        tables = [_data(f, predict if f is chosen else None) for f in fits]
+        print_json({"files": [_log_data(log) for log in logs], "tables": tables})
         return
     print_document(_document(logs, fits, chosen, predict, number))
-    for name, file in (("Machine", saved), ("Picture", plot)):
-        if file is not None:
-            click.echo(f"\n{name}: {file}")
+    for what, file in written.items():
+        click.echo(f"\n{what}: {file}")
 
 
 def _document(
@@ -96,7 +92,7 @@ def _document(
         for f in shown:
             blocks += pages.table_lines(f.number, f.title, f.table)
             if f.line is not None and f.pieces is not None:
-                blocks += pages.fit_lines(f.line, f.pieces)
+                blocks += pages.fit_lines(f.line, f.pieces, f.table.size, f.time)
                 if f.table.measure == "time" and f.table.benchmark not in SENDS:
                     blocks.append(
                         Line("It prices the whole operation as the log sizes it (β is algbw), not one link.", "faint")
@@ -104,7 +100,10 @@ def _document(
             else:
                 blocks.append(Line(f"  no fit: {f.reason}", "bad"))
     if predict and chosen is not None and chosen.pieces is not None:
-        blocks += [Heading(f"Predictions from table {chosen.number}"), pages.predictions(chosen.pieces, predict)]
+        blocks += [
+            Heading(f"Predictions from table {chosen.number}"),
+            pages.predictions(chosen.pieces, predict, chosen.table.size, chosen.time),
+        ]
     return blocks
 
 

@@ -126,7 +126,8 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 def _drop_output() -> None:
     """What is left in standard output's buffer goes nowhere, so that leaving does not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _failed(message: str) -> int:

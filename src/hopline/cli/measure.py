@@ -12,9 +12,6 @@ from hopline.errors import FitError
 from hopline.jobs import machines, measuring
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.measuring import Measured
-from hopline.quantity import show
-from hopline.records.sample import Sample
-from hopline.run.mpi import Event
 from hopline.run.plan import DEFAULT_SIZES, Plan
 from hopline.show import fitting as fit_pages
 from hopline.show import measuring as pages
@@ -77,12 +74,7 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
 
 def _watched(plan: Plan, file: File) -> Measured:
     with pages.progress("measuring") as bar:
-
-        def watch(event: Event) -> None:
-            if not isinstance(event, Sample):
-                bar(max(event.used, (event.turn - 1) / event.turns), show(event.size, "size"))
-
-        return measuring.measure(plan, file, watch)
+        return measuring.measure(plan, file, measuring.told(bar))
 
 
 def _print(
@@ -92,7 +84,7 @@ def _print(
     blocks: list[Block] = [Heading(f"Send/Recv between {sample.ranks} ranks over {sample.transport} on {sample.host}")]
     blocks += pages.samples(measured.samples)
     if fit.line is not None and fit.pieces is not None:
-        blocks += [Heading("Fitted"), *fit_pages.fit_lines(fit.line, fit.pieces)]
+        blocks += [Heading("Fitted"), *fit_pages.fit_lines(fit.line, fit.pieces, fit.table.size, fit.time)]
     if reason:
         blocks.append(Line(f"No machine is saved: {reason}", "bad"))
     blocks.append(Heading(f"Samples: {file}"))

@@ -62,7 +62,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the an
 
 def print_json(answer: object) -> None:
     """Write ``answer`` as JSON; what is not a finite number becomes null."""
-    json.dump(_finite(answer), sys.stdout, indent=2, ensure_ascii=False)
+    plain = "utf" not in (sys.stdout.encoding or "").lower()
+    json.dump(_finite(answer), sys.stdout, indent=2, ensure_ascii=plain)
     sys.stdout.write("\n")
 
 

@@ -19,9 +19,10 @@ from hopline.jobs.loading import resolve
 from hopline.jobs.transfer import Transfer, Window
 from hopline.machine.topology import Path
 from hopline.model.p2p import WAYS, Cut
-from hopline.quantity import Dimension
+from hopline.quantity import Dimension, show
 from hopline.quantity import bandwidth as parse_bandwidth
 from hopline.quantity import time as parse_time
+from hopline.records.estimate import Premise
 from hopline.show import images
 
 EXAMPLES = """\b
@@ -35,6 +36,7 @@ Examples:
 """
 _MOST_QUESTIONS = 10_000
 _MOST_HOPS = 1000
+_TURNAROUND = "give --turnaround"
 
 
 @click.command(epilog=EXAMPLES)
@@ -156,6 +158,11 @@ def _question(one: dict[str, Any]) -> tuple[Transfer, str]:
     question, path = _by_numbers(one) if one["machine"] is None else _by_machine(one)
     latency = question.route.hops[0].at(one["size"])[0]
     question = replace(question, cut=cut, receive=one["receive"], window=_window(one, latency))
+    if one["payload"] is not None and one["turnaround"] is None:
+        taken = Premise(
+            f"a request's turnaround is the start-up, {show(latency, 'time')}", "unknown", _TURNAROUND, True
+        )
+        question = replace(question, route=replace(question.route, premises=(*question.route.premises, taken)))
     return replace(question, way=one["way"] or ("pipelined" if cut != Cut() else question.way)), path
 
 
@@ -200,7 +207,8 @@ def _by_numbers(one: dict[str, Any]) -> tuple[Transfer, str]:
 
 def _lines(one: dict[str, Any]) -> list[tuple[float, float]]:
     if one["unequal"]:
-        _refuse(one, ("latency", "bandwidth", "hops"), "does not go with --hop, which gives each hop its own")
+        told = ("latency", "bandwidth", "hops", "switch_latency")
+        _refuse(one, told, "does not go with --hop, which gives each hop its own")
         return [_line(text) for text in one["unequal"]]
     if one["hops"] is not None and one["hops"] > _MOST_HOPS:
         raise InputError(f"{one['hops']:.0f} hops: expected at most {_MOST_HOPS}")

@@ -40,7 +40,10 @@ def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
     single = len(question.route.hops) == 1
     shown = {n: e for n, e in answer.ways.items() if not single or n in (answer.chosen, "store-and-forward")}
     blocks: list[Block] = [Heading(f"{show(answer.size, 'size')} over {asked.path}")]
-    blocks.append(pages.ways(shown, answer.chosen, answer.size))
+    if answer.exchange is not None:
+        shown["exchange"] = answer.exchange
+    chosen = answer.chosen if answer.exchange is None else "exchange"
+    blocks.append(pages.ways(shown, chosen, answer.size))
     if single and question.route.forward.flit is None:
         blocks.append(Line("One hop: store-and-forward, cut-through, wormhole and one chunk are the same.", "faint"))
     blocks += pages.reasons(answer.estimate)
@@ -54,15 +57,14 @@ def _figures(answer: Cost, single: bool) -> list[Block]:
     rows = [("long messages tend to", show(answer.peak, "bandwidth"))]
     if answer.half_size is not None:
         rows.insert(0, ("half of the peak from", show(math.ceil(answer.half_size), "size", 3)))
-    if not single:
+    if not single and answer.concurrency is None:
         closed = answer.closed_form
         kept = "" if closed.holds else ", but the bottleneck changes with k, so it does not hold"
+        kept = kept if closed.k > 1 else ", the least there can be"
         rows.append(("best number of chunks", f"k = {answer.best.k}, {show(answer.best.time, 'time')} (exact)"))
         rows.append(("closed form beside it", f"k* = √(Σ m/β of the other hops / α) = {closed.k:.4g}{kept}"))
         if answer.chosen in ("store-and-forward", "pipelined"):
             rows.append(("", "(for h equal hops √((h-1)m/αβ); the form with h in place of h-1 is off by one hop)"))
-    if answer.exchange is not None:
-        rows.append(("both directions at once", f"{show(answer.exchange, 'time')}, bound by {answer.exchange_binds}"))
     if answer.concurrency is not None:
         rows += _requests(answer.concurrency)
     return [Heading("Figures"), Grid(("", ""), rows, left=2)]
@@ -74,7 +76,7 @@ def _requests(found: Concurrency) -> list[tuple[str, str]]:
         share = f"{pages.share(found.fraction, 1)} of the line"
         rows.append(("requests in flight give", f"{show(found.throughput, 'bandwidth')}, {share}"))
     if found.needed is not None and found.needed_rate is not None:
-        rows.append(("line rate needs", f"{found.needed} in flight, {show(found.needed_rate, 'count')} requests/s"))
+        rows.append(("line rate needs", f"{found.needed} in flight, {found.needed_rate / 1e6:.4g} million requests/s"))
     return rows
 
 
@@ -97,7 +99,8 @@ def print_many(asked: Sequence[Asked], as_json: bool) -> None:
     single = all(len(q.route.hops) == 1 for _, _, q in rows)
     exchanged = any(q.receive is not None for _, _, q in rows)
     shown = _shown(asked[0].question, single)
-    header = (*asked[0].varied, *shown.values(), "effective", *(["best k"] if not single else []))
+    names = [name.replace("_", "-") for name in asked[0].varied]
+    header = (*names, *shown.values(), "effective", *(["best k"] if not single else []))
     header += ("both directions",) if exchanged else ()
     table = []
     for item, times, q in rows:
@@ -107,7 +110,10 @@ def print_many(asked: Sequence[Asked], as_json: bool) -> None:
         cells += [] if single else [str(transfer.best_chunks(q))]
         cells += [show(transfer.exchange_time(q), "time")] if exchanged else []
         table.append(tuple(cells))
-    blocks: list[Block] = [Heading(f"Cost over {asked[0].path}"), pages.sweep(header, table)]
+    blocks: list[Block] = [
+        Heading("Cost over hops" if "hops" in asked[0].varied else f"Cost over {asked[0].path}"),
+        pages.sweep(header, table),
+    ]
     if not single:
         text = f"effective: of the {asked[0].question.way} way; pipelined: with its best k unless given"
         blocks.append(Line(text, "faint"))
@@ -127,15 +133,12 @@ def _shown(question: Transfer, single: bool) -> dict[str, str]:
 
 
 def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[str, Any]:
-    time = times[question.way]
+    found = transfer.answer(question)
     data: dict[str, Any] = {"size": question.size, **{name: value for name, (value, _) in item.varied.items()}}
-    data |= {"way": question.way, "time_s": time, "effective": question.size / time if time else None}
-    data["ways_s"] = times
-    data["binds"] = transfer.cost(question).estimate.binds
+    data |= {"way": question.way, "time_s": found.value, "binds": found.binds, "ways_s": times}
+    data["effective"] = question.size / found.value if found.value else None
     if len(question.route.hops) > 1:
         data["best_k"] = transfer.best_chunks(question)
-    if question.receive is not None:
-        data["exchange_s"] = transfer.exchange_time(question)
     return data
 
 

@@ -6,7 +6,6 @@ name, so recognising a file loads no reader.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,17 +38,11 @@ def _matching(*patterns: bytes) -> Recogniser:
     return lambda text: any(pattern.search(text) for pattern in compiled)
 
 
-def _samples(text: bytes) -> bool:
-    """The first line is a JSON object that says so."""
-    try:
-        first = json.loads(text.lstrip().split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and first.get("hopline") == "samples"
-
-
 _ROWS = [
-    Format("samples", "hopline samples (JSON Lines)", _samples, "hopline.formats.samples:read"),
+    Format(
+        "samples", "hopline samples (JSON Lines)", _matching(rb'\n[ \t]*\{[ \t]*"hopline"[ \t]*:[ \t]*"samples"'),
+        "hopline.formats.samples:read",
+    ),
     Format(
         "nccl-tests", "nccl-tests or rccl-tests",
         _matching(

@@ -131,13 +131,13 @@ def _open(path: str) -> _Raw:
             raise FormatError(f"{shown(path)} is a directory: expected a log file")
         if stat.S_ISREG(mode) and os.path.getsize(path) == 0:
             raise FormatError(f"{shown(path)} is empty: expected the output of a benchmark")
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-            raise FormatError(f"{shown(path)} is a device or socket: expected a log file")
+        if not stat.S_ISREG(mode):
+            raise FormatError(f"{shown(path)} is a pipe, device or socket: expected a log file, saved first")
         return _Raw(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
     except OSError as error:
         raise FormatError(f"{shown(path)} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise FormatError(f"{shown(path)} cannot be read: {error}") from None
+    except ValueError:
+        raise FormatError(f"{shown(path)} cannot be read: no file can have a name with a null byte") from None
 
 
 def _cleaned(path: str, file: _Raw, notes: list[str]) -> Iterator[Block]:

@@ -43,11 +43,6 @@ class Layout:
         """The names for a row of that many words (alltoall may leave ``redop`` blank); None when it cannot be one."""
         return _variants(self.names).get(words)
 
-    @property
-    def narrowest(self) -> int:
-        """Words of the shortest row."""
-        return min(_variants(self.names))
-
 
 @lru_cache(64)
 def _variants(names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:

@@ -115,7 +115,7 @@ class _Reader:
         if self.draft is not None:
             self.start, self.layout, self.draft = _Start(), None, None
         self.start.listed += count
-        self.start.highest = max(self.start.highest or 0, *map(int, _RANK.findall(text))) + 1
+        self.start.highest = max(self.start.highest or 0, *(int(rank) + 1 for rank in _RANK.findall(text)))
 
     def out_of_bounds(self, raw: bytes, _line: int) -> None:
         """``# Out of bounds values : 0 OK``"""

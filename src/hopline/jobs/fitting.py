@@ -14,6 +14,7 @@ from hopline.errors import FitError
 from hopline.formats.kinds import recognise
 from hopline.jobs import machines
 from hopline.jobs.loading import resolve
+from hopline.jobs.routes import SENDS
 from hopline.machine.parts import Fitted, Link, Node, Startup
 from hopline.machine.topology import Connection, Machine
 from hopline.records.fit import Fit
@@ -40,7 +41,7 @@ class TableFit:
     @property
     def title(self) -> str:
         """What the table holds, in a few words."""
-        ranks = f", {self.table.ranks} ranks" if self.table.ranks else ""
+        ranks = f", {self.table.ranks} rank{'s' if self.table.ranks > 1 else ''}" if self.table.ranks else ""
         return f"{self.table.benchmark or 'unnamed benchmark'}{ranks}"
 
 
@@ -114,7 +115,7 @@ def machine_of(chosen: TableFit, name: str) -> Machine:
         )
     origin = f"{table.tool} {chosen.title}, {File(chosen.source).name} line {table.line}"
     evidence = Fitted(origin, fit.smallest, fit.largest, fit.held_out.mean, fit.held_out.worst)
-    key = table.benchmark or "link"
+    key = "send" if table.benchmark in SENDS else table.benchmark or "link"
     startup = Startup(unsplit=fit.curve.pieces[0].latency)
     link = Link(key, finite[-1], startup, curve=fit.curve, fitted=evidence)
     nodes = {end: Node(end) for end in ENDS}

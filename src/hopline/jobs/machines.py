@@ -5,6 +5,7 @@ What belongs here: where machine files are looked for and how they are saved wit
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from dataclasses import dataclass
@@ -28,9 +29,13 @@ class Preset:
 
 def folder() -> File:
     """Where the user's own machines are kept: $HOPLINE_HOME, else hopline's folder among the user's configuration."""
-    own = os.environ.get("HOPLINE_HOME")
-    config = os.environ.get("XDG_CONFIG_HOME") or File.home() / ".config"
-    return File(own) if own else File(config) / "hopline"
+    own, config = os.environ.get("HOPLINE_HOME"), os.environ.get("XDG_CONFIG_HOME")
+    if own:
+        return File(own)
+    try:
+        return (File(config) if config else File.home() / ".config") / "hopline"
+    except RuntimeError:
+        raise OutputError("there is no home folder for saved machines: set HOPLINE_HOME to a folder") from None
 
 
 def saved_file(name: str) -> File:
@@ -87,7 +92,7 @@ def find(name: str) -> Machine:
     return files.loads(files.preset_text(name), f"preset {name}") if file is None else files.load(file)
 
 
-_LONGEST_NAME = 4096 // 4
+_LONGEST_NAME = 200
 
 
 def _file_of(name: str) -> File | None:
@@ -96,14 +101,16 @@ def _file_of(name: str) -> File | None:
         raise MachineError(
             f"the name {name[:40]!r}... is too long for a machine: expected a preset, a saved one or a file"
         )
-    if File(name).is_file():
-        return File(name)
     if "/" in name or name.endswith(".toml"):
+        if File(name).is_file():
+            return File(name)
         raise MachineError(f"{name}: no such machine file; hopline presets lists the machines that come with hopline")
     if saved_file(name).is_file():
         return saved_file(name)
     if name in files.preset_names():
         return None
+    if File(name).is_file():
+        raise MachineError(f"no machine is called {name!r}; for the file of that name write ./{name}")
     if name == "local":
         raise MachineError("'local' is not measured yet: run hopline measure first")
     raise UnknownNameError("machine", name, [preset.name for preset in listed()])
@@ -115,14 +122,18 @@ def save(machine: Machine, file: File, replace: bool = False) -> File | None:
     Raises OutputError where the file exists and ``replace`` is not set, or where it cannot be written.
     """
     kept = None
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists() and not replace:
+            raise OutputError(f"{file} exists: give another name, or move it away first")
+        beside.write_text(dumps(machine), encoding="utf-8")
         if file.exists():
-            if not replace:
-                raise OutputError(f"{file} exists: give another name, or move it away first")
             kept = file.with_suffix(f".{datetime.now():%Y%m%d-%H%M%S-%f}.bak")
             file.rename(kept)
-        file.write_text(dumps(machine), encoding="utf-8")
+        beside.rename(file)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink()
         raise OutputError(f"{file} cannot be written: {error.strerror}") from None
     return kept

@@ -14,11 +14,22 @@ from hopline.errors import OutputError
 from hopline.formats import samples as samples_file
 from hopline.jobs import fitting, machines
 from hopline.jobs.fitting import TableFit
+from hopline.quantity import show
 from hopline.records.sample import Sample
 from hopline.run.mpi import Event, measuring
 from hopline.run.plan import Plan
 
 Watcher = Callable[[Event], None]
+
+
+def told(bar: Callable[[float, str], None]) -> Watcher:
+    """A watcher that moves a progress bar: it is called with (fraction, what is going on)."""
+
+    def watch(event: Event) -> None:
+        if not isinstance(event, Sample):
+            bar(max(event.used, (event.turn - 1) / event.turns), show(event.size, "size"))
+
+    return watch
 
 
 @dataclass(slots=True)

@@ -77,13 +77,14 @@ def best_chunks(size: str | float, hops: Sequence[HopText | Hop]) -> Best:
 def _best(sizes: Floats, lines: Sequence[Hop]) -> Floats:
     """The best k of every element of the inputs broadcast together."""
     parts = [part for line in lines if isinstance(line, tuple) for part in line]
-    broadcast = np.broadcast(sizes, *parts)
+    shape = np.broadcast_shapes(sizes.shape, *(np.shape(part) for part in parts))
+    flat = [np.broadcast_to(np.asarray(part, dtype=float), shape).reshape(-1) for part in (sizes, *parts)]
     found = []
-    for m, *values in broadcast:
+    for m, *values in zip(*flat, strict=True):
         rest = iter(values)
         each = [line if isinstance(line, Curve) else (float(next(rest)), float(next(rest))) for line in lines]
         found.append(float(chunks.best(float(m), each).k))
-    return np.array(found).reshape(broadcast.shape)
+    return np.array(found).reshape(shape)
 
 
 def _hop(hop: HopText | Hop) -> Hop:

@@ -17,7 +17,7 @@ from hopline.model.p2p import Route, RouteHop
 from hopline.quantity import show
 from hopline.records.estimate import Premise
 
-SENDS = frozenset({"latency", "multi_lat", "send_recv", "sendrecv", "osu_latency", "osu_multi_lat"})
+SENDS = frozenset({"send", "sendrecv", "latency", "multi_lat"})
 """Benchmarks whose fitted curve is the cost of one send; others price an operation of many ranks as a whole."""
 
 
@@ -36,17 +36,18 @@ def plain_route(
         RouteHop(f"hop {i + 1}", Curve.line(a, b), _start_name(i, switch_latency), f"bandwidth of hop {i + 1}")
         for i, (a, (_, b)) in enumerate(zip(between, lines, strict=True))
     )
-    routes = tuple(_routed(hop, i, route_time, hop.own.pieces[0].bandwidth) for i, hop in enumerate(hops))
-    forward = Forward(header=header, flit=flit, source=between[0])
+    routes = tuple(_routed(hop, i, route_time) for i, hop in enumerate(hops))
+    forward = Forward(header=header, flit=flit)
     return Route(hops, hops, routes, forward, _plain_premises(len(hops), switch_latency, route_time, flit))
 
 
-def _routed(hop: RouteHop, index: int, route_time: float | None, bandwidth: float) -> RouteHop:
+def _routed(hop: RouteHop, index: int, route_time: float | None) -> RouteHop:
     """A wormhole's hop: its route time; where that is not known the hop's latency, but for the sender's, which is apart."""
     if route_time is not None:
-        return replace(hop, own=Curve.line(route_time, bandwidth), startup=f"route time of {hop.name}")
-    latency = 0.0 if index == 0 else hop.own.pieces[0].latency
-    return replace(hop, own=Curve.line(latency, bandwidth))
+        pieces = tuple(replace(piece, latency=route_time) for piece in hop.own.pieces)
+        return replace(hop, own=Curve(pieces), startup=f"route time of {hop.name}")
+    pieces = tuple(replace(piece, latency=piece.latency if index else 0.0) for piece in hop.own.pieces)
+    return replace(hop, own=Curve(pieces))
 
 
 def _start_name(index: int, switch_latency: float | None) -> str:
@@ -59,7 +60,7 @@ def _plain_premises(
 ) -> tuple[Premise, ...]:
     premises = [Premise("the links carry nothing else", "unknown"), Premise("no packet overhead", "unknown")]
     if hops > 1 and switch_latency is None:
-        text = "that every node between pays the start-up again, as an end node does"
+        text = "every node between pays the start-up again, as an end node does"
         premises.append(Premise(text, "unknown", "a switch pays only its own latency: give --switch-latency", True))
     if hops > 1 and route_time is None:
         premises.append(
@@ -86,15 +87,13 @@ def machine_route(
     forward = Forward(
         header=max(link.header for link in links),
         flit=max(flits, default=None),
-        source=hops[0].own.piece_at(size).latency,
     )
     return (
         Route(
             hops=hops,
             alone=_named(path, ranks, nics, False, reduce),
             routes=tuple(
-                _routed(hop, i, link.route_time, hop.own.pieces[-1].bandwidth)
-                for i, (hop, link) in enumerate(zip(hops, links, strict=True))
+                _routed(hop, i, link.route_time) for i, (hop, link) in enumerate(zip(hops, links, strict=True))
             ),
             forward=forward,
             premises=_machine_premises(path, size, ranks),
@@ -124,14 +123,16 @@ def _machine_premises(path: Path, size: float, ranks: int) -> tuple[Premise, ...
     ]
     unknown = [leg.origin.name for leg in path.legs if not leg.latency_known()]
     if unknown:
-        text = f"the latency of {', '.join(unknown)} is not in the machine file, 0 is used"
+        text = f"the latency of {', '.join(unknown)} is 0, since the machine file has none"
         found.append(Premise(text, "unknown", "what it is adds to every transfer", matters=True))
     if len({leg.link.header for leg in path.legs}) > 1 or len({leg.link.flit for leg in path.legs}) > 1:
         found.append(Premise("the links have one header and one flit: they differ, the largest is used", "broken"))
     for leg in path.legs:
         link = leg.link
         if leg.origin.kind == "device" and link.curve is None and link.startup.total(ranks) == 0:
-            found.append(Premise(f"no start-up of {link.name} in the machine file, 0 is used", "unknown", matters=True))
+            found.append(
+                Premise(f"the start-up of {link.name} is 0, the machine file has none", "unknown", matters=True)
+            )
         if not link.startup.sync.covers(ranks):
             reach = f"{link.startup.sync.table[0][0]} to {link.startup.sync.table[-1][0]}"
             text = (

@@ -6,7 +6,7 @@ What belongs here: the question (Transfer), how it becomes a Route, and the answ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopline.errors import InputError
@@ -14,7 +14,7 @@ from hopline.model import chunks, limits, p2p, pipeline
 from hopline.model.chunks import Best, ClosedForm
 from hopline.model.p2p import Cut, Lever, Route
 from hopline.quantity import NON_NEGATIVE, show
-from hopline.records.estimate import Estimate, Term
+from hopline.records.estimate import Estimate, Premise, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,13 @@ class Cost:
     half_size: float | None
     peak: float
     levers: list[Lever]
-    exchange: float | None = None
-    exchange_binds: str = ""
+    exchange: Estimate | None = None
     concurrency: limits.Concurrency | None = None
 
     @property
     def estimate(self) -> Estimate:
-        """The Estimate of the way that this path uses."""
-        return self.ways[self.chosen]
+        """What was asked for: both directions at once where something comes back, else the way that this path uses."""
+        return self.ways[self.chosen] if self.exchange is None else self.exchange
 
 
 def cost(question: Transfer) -> Cost:
@@ -73,7 +72,6 @@ def cost(question: Transfer) -> Cost:
     _check(question)
     question = limited(question)
     size, route = question.size, question.route
-    exchange, binds = _exchange(question)
     return Cost(
         size=size,
         ways={name: _moved(question, name) for name in p2p.WAYS},
@@ -83,8 +81,7 @@ def cost(question: Transfer) -> Cost:
         half_size=_half_size(question),
         peak=_peak(question),
         levers=_levers(question),
-        exchange=exchange,
-        exchange_binds=binds,
+        exchange=None if question.receive is None else _exchange(question),
         concurrency=_concurrency(question),
     )
 
@@ -141,27 +138,35 @@ def _requests(question: Transfer, line: Estimate) -> Estimate | None:
         Term("one turnaround", window.turnaround, "a shorter turnaround"),
         Term("line itself", line.value, "a faster line"),
     )
-    first, following, _ = sorted(terms, key=lambda term: -term.value)
-    distance = first.value / following.value if following.value else None
-    return Estimate(line.name, first.value, "time", terms, "max", first.name, following.name, distance, line.premises)
+    return _longest(line.name, terms, line.premises)
+
+
+def answer(question: Transfer) -> Estimate:
+    """The Estimate of what was asked for, without the figures around it."""
+    question = limited(question)
+    return _moved(question, question.way) if question.receive is None else _exchange(question)
 
 
 def _levers(question: Transfer) -> list[Lever]:
-    """What would help; what is slower than the requests in flight let it be does not."""
-    now, window = _moved(question, question.way).value, question.window
-    found = [
-        (lever.change, lever.time) for lever in p2p.levers(question.size, question.route, question.cut, question.way)
-    ]
-    if window is not None and window.in_flight is not None:
-        floor = _window_time(question, window)
-        found = [(change, max(time, floor)) for change, time in found]
-        changes = {
-            "twice the requests in flight": replace(window, in_flight=2 * window.in_flight),
-            "half the turnaround": replace(window, turnaround=window.turnaround / 2),
-        }
-        found += [(n, _moved(replace(question, window=w), question.way).value) for n, w in changes.items()]
-    saving = [Lever(change, time, 1 - time / now) for change, time in found if now > 0 and time < now * (1 - 1e-9)]
+    """What would help with what was asked for; best first, nothing that saves nothing."""
+    now = answer(question).value
+    found = [(name, answer(changed).value) for name, changed in _changes(question)]
+    saving = [Lever(name, time, 1 - time / now) for name, time in found if now > 0 and time < now * (1 - 1e-9)]
     return sorted(saving, key=lambda lever: lever.time)
+
+
+def _changes(question: Transfer) -> Iterator[tuple[str, Transfer]]:
+    for change in p2p.changes(question.size, question.route, question.cut, question.way):
+        yield change.name, replace(question, route=change.route, way=change.way, cut=change.cut)
+    window = question.window
+    if window is not None and window.in_flight is not None:
+        yield "twice the requests in flight", replace(question, window=replace(window, in_flight=2 * window.in_flight))
+        yield "half the turnaround", replace(question, window=replace(window, turnaround=window.turnaround / 2))
+    if question.receive is not None and question.half_duplex:
+        yield "a full-duplex link", replace(question, half_duplex=False)
+    if question.receive is not None and question.shared:
+        doubled = tuple((2 * rate, out, home) for rate, out, home in question.shared)
+        yield "twice the memory bandwidth of both ends", replace(question, shared=doubled)
 
 
 def _window_time(question: Transfer, window: Window) -> float:
@@ -177,11 +182,17 @@ def _together(question: Transfer, slopes: Sequence[float]) -> float:
 
 def _peak(question: Transfer) -> float:
     """Byte/s that long messages tend to; infinite where time does not grow with size."""
+    window = question.window
+    if window is not None and window.in_flight is not None and window.turnaround:
+        return min(_way_peak(question), window.in_flight * window.payload / window.turnaround)
+    return _way_peak(question)
+
+
+def _way_peak(question: Transfer) -> float:
     if question.way == "pipelined" and question.cut != Cut():
         time = p2p.WAYS["pipelined"](_LONG, question.route, question.cut).value
         return _LONG / time if time else math.inf
-    hops = question.route.of(question.way)
-    slope = _together(question, [1 / hop.peak for hop in hops])
+    slope = _together(question, [1 / hop.peak for hop in question.route.of(question.way)])
     return 1 / slope if slope else math.inf
 
 
@@ -190,10 +201,10 @@ _LONG = 2.0**50
 
 def _half_size(question: Transfer) -> float | None:
     """n_1/2 (Hockney): the least size in whole bytes that reaches half of the peak; None: no size does."""
-    half, way = _peak(question) / 2, p2p.WAYS[question.way]
+    half = _peak(question) / 2
     if not math.isfinite(half):
         return None
-    return _first_reaching(lambda size: way(size, question.route, question.cut).value, half)
+    return _first_reaching(lambda size: _moved(replace(question, size=size), question.way).value, half)
 
 
 def _first_reaching(time: Callable[[float], float], rate: float) -> float | None:
@@ -210,21 +221,36 @@ def _first_reaching(time: Callable[[float], float], rate: float) -> float | None
     return high
 
 
-def _exchange(question: Transfer) -> tuple[float | None, str]:
-    """Seconds to send and receive at once, and what binds: the way back is taken to be like the way there."""
-    if question.receive is None:
-        return None, ""
-    send, receive = question.size, question.receive
+def _exchange(question: Transfer) -> Estimate:
+    """Both directions at once: the way back is taken to be like the way there."""
+    send, receive = question.size, question.receive or 0.0
     if question.half_duplex:
-        if len(question.route.hops) > 1:
-            raise InputError("a half-duplex exchange is priced over one hop: expected a path of two neighbours")
-        latency, bandwidth = question.route.hops[0].at(max(send, receive))
-        return limits.duplex_half(send, receive, min(bandwidth, _FASTEST), latency), "the half-duplex link"
+        return _half_duplex(question, send, receive)
     there, back = (_moved(replace(question, size=size), question.way).value for size in (send, receive))
     empty = p2p.WAYS[question.way](0.0, question.route, question.cut).value
     shared = max((empty + (send * out + receive * home) / rate for rate, out, home in question.shared), default=0.0)
-    longer = max(there, back)
-    return max(longer, shared), "memory, which both directions share" if shared > longer else "the longer direction"
+    terms = [Term("way there", there), Term("way back", back)]
+    terms += [Term("memory that both directions share", shared)] if question.shared else []
+    return _longest("both directions at once", terms, question.route.premises)
+
+
+def _half_duplex(question: Transfer, send: float, receive: float) -> Estimate:
+    if len(question.route.hops) > 1:
+        raise InputError("a half-duplex exchange is priced over one hop: expected a path of two neighbours")
+    latency, bandwidth = question.route.hops[0].at(max(send, receive))
+    time = limits.duplex_half(send, receive, min(bandwidth, _FASTEST), latency)
+    terms = (Term("start-up, twice", 2 * latency), Term("bytes of both directions, in turn", time - 2 * latency))
+    first, following = sorted(terms, key=lambda term: -term.value)
+    distance = first.value / following.value if following.value else None
+    names = first.name, following.name
+    return Estimate("both directions in turn", time, "time", terms, "sum", *names, distance, question.route.premises)
+
+
+def _longest(name: str, terms: Sequence[Term], premises: tuple[Premise, ...]) -> Estimate:
+    """The Estimate of things that go on at the same time."""
+    first, following, *_ = sorted(terms, key=lambda term: -term.value)
+    distance = first.value / following.value if following.value else None
+    return Estimate(name, first.value, "time", tuple(terms), "max", first.name, following.name, distance, premises)
 
 
 # --- many at once -------------------------------------------------------------------------------------------------
@@ -273,4 +299,4 @@ def best_chunks(question: Transfer) -> int:
 
 def exchange_time(question: Transfer) -> float | None:
     """Seconds to send and receive at once; None where nothing comes back."""
-    return _exchange(limited(question))[0]
+    return None if question.receive is None else _exchange(limited(question)).value

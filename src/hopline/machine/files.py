@@ -79,7 +79,7 @@ def loads(text: str, name: str) -> Machine:
         return _Reader().machine(raw)
     except RecursionError:
         raise MachineError(f"{name}: nested too deeply to be a machine file") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError) as error:
         raise MachineError(f"{name} is no machine file: {error}") from None
     except HoplineError as error:
         raise MachineError(f"{name}: {error}") from None

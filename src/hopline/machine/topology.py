@@ -158,17 +158,21 @@ class Machine:
         """Breadth first from ``a`` to ``b``; the order of the file decides between equals."""
         if a == b:
             raise MachineError(f"the path goes from {a} to itself: expected two different nodes")
+        near: dict[str, list[str]] = {}
+        for first, second in (connection.ends for connection in self.connections):
+            near.setdefault(first, []).append(second)
+            near.setdefault(second, []).append(first)
         came: dict[str, str] = {a: a}
         queue = deque([a])
         while queue and b not in came:
             here = queue.popleft()
-            for there in self.neighbours(here):
+            for there in near.get(here, ()):
                 if there not in came:
                     came[there] = here
                     queue.append(there)
         if b not in came:
-            near = ", ".join(self.neighbours(a)) or "nothing"
-            raise MachineError(f"no way leads from {a} to {b}: {a} is connected to {near}")
+            beside = ", ".join(near.get(a, [])) or "nothing"
+            raise MachineError(f"no way leads from {a} to {b}: {a} is connected to {beside}")
         stops = [b]
         while stops[-1] != a:
             stops.append(came[stops[-1]])

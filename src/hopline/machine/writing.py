@@ -55,6 +55,10 @@ class _Writer:
         text = write(value, dimension)
         return Sourced(text, self.sources[key]) if key in self.sources else text
 
+    def _kept(self, key: str, value: float, dimension: Dimension, default: str) -> Number:
+        """The number; the default, which the file then leaves out, for a 0 without a source."""
+        return self._number(key, value, dimension) if value or key in self.sources else default
+
     def link(self, link: Link) -> LinkEntry:
         key = f"links.{link.name}"
         return LinkEntry(
@@ -62,7 +66,7 @@ class _Writer:
             startup=self._startup(f"{key}.startup", link.startup),
             duplex=link.duplex,
             forwarding=link.forwarding,
-            header=self._number(f"{key}.header", link.header, "size") if link.header else "0 B",
+            header=self._kept(f"{key}.header", link.header, "size", "0 B"),
             flit=None if link.flit is None else self._number(f"{key}.flit", link.flit, "size"),
             route_time=None if link.route_time is None else self._number(f"{key}.route_time", link.route_time, "time"),
             pieces=[_piece(piece) for piece in link.curve.pieces] if link.curve else [],
@@ -71,7 +75,7 @@ class _Writer:
 
     def _startup(self, key: str, startup: Startup) -> StartupEntry:
         parts = {"software": startup.software, "dma": startup.dma, "whole": startup.unsplit}
-        numbers = {part: self._number(f"{key}.{part}", value, "time") for part, value in parts.items() if value}
+        numbers = {part: self._kept(f"{key}.{part}", value, "time", "0 s") for part, value in parts.items()}
         entries = [SyncEntry(n, self._number(f"{key}.sync.{n}", time, "time")) for n, time in startup.sync.table]
         return StartupEntry(**numbers, sync="0 s" if startup.sync == Sync() else entries)
 

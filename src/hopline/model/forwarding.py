@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,15 +76,7 @@ def arrivals(size: ArrayLike, hops: Sequence[Hop]) -> list[Floats]:
     sizes = checked(size, hops)
     lines = [line_at(hop, sizes) for hop in hops]
     steps = [np.asarray(latency + sizes / np.asarray(bandwidth)) for latency, bandwidth in lines]
-    return [np.asarray(sum(steps[: i + 1])) for i in range(len(steps))] if len(steps) < 8 else _running(steps)
-
-
-def _running(steps: list[Floats]) -> list[Floats]:
-    total, out = np.zeros(()), []
-    for step in steps:
-        total = total + step
-        out.append(np.asarray(total))
-    return out
+    return [np.asarray(step) for step in accumulate(steps, np.add)]
 
 
 def store_and_forward(size: ArrayLike, hops: Sequence[Hop], forward: Forward | None = None) -> Floats:

@@ -1,7 +1,7 @@
 """What bounds a rate: both directions at once, the memory behind the link, hops in series, requests in flight.
 
-What belongs here: closed forms for scalars, compared and rounded up in exact arithmetic (45e9 * 4.3e-6 / 129 is 1500, in
-floats it is not). SI units; None stands for undefined or unbounded.
+What belongs here: closed forms for scalars. Where something is compared or rounded up, it is in exact arithmetic
+(45e9 * 4.3e-6 / 129 is 1500, in floats it is not). SI units; None stands for undefined or unbounded.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Route: hops with the names of what limits each. Every way of moving the message 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -83,8 +83,7 @@ class Route:
         """The route with everything called ``name`` multiplied."""
         groups = ([hop.changed(name, factor) for hop in group] for group in (self.hops, self.alone, self.routes))
         hops, alone, routes = (tuple(group) for group in groups)
-        source = self.forward.source * (factor if name == self.hops[0].startup else 1.0)
-        return replace(self, hops=hops, alone=alone, routes=routes, forward=replace(self.forward, source=source))
+        return replace(self, hops=hops, alone=alone, routes=routes)
 
     def capped(self, bandwidth: float, name: str) -> Route:
         """The route with the first hop no faster than ``bandwidth``, which is then called ``name``."""
@@ -144,8 +143,9 @@ def cut_through(size: float, route: Route, cut: Cut) -> Estimate:
 def wormhole(size: float, route: Route, cut: Cut) -> Estimate:
     """Flits follow one another through the switches."""
     del cut
-    time = float(forwarding.wormhole(size, _curves(route.routes), route.forward))
-    terms = [Term(route.hops[0].startup, route.forward.source, _START)]
+    source = route.hops[0].at(size)[0]
+    time = float(forwarding.wormhole(size, _curves(route.routes), replace(route.forward, source=source)))
+    terms = [Term(route.hops[0].startup, source, _START)]
     terms += [Term(hop.startup, hop.at(size)[0], "fewer hops") for hop in route.routes]
     terms.append(_slowest_term(route.routes, size))
     return _summed("wormhole", _with_rest(terms, time, "flits filling the path"), route.premises)
@@ -244,29 +244,37 @@ class Lever:
     saves: float
 
 
-def levers(size: float, route: Route, cut: Cut, way: str) -> list[Lever]:
-    """Each start-up halved, each bandwidth doubled, and the other ways of moving; best first, none that saves nothing.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that could be otherwise: the route, or the way of moving the message over it."""
+
+    name: str
+    route: Route
+    way: str
+    cut: Cut
+
+
+def changes(size: float, route: Route, cut: Cut, way: str) -> Iterator[Change]:
+    """Each bandwidth doubled, each start-up halved, and the other ways of moving.
 
     Hops that are equal in what is changed are changed together: one of them alone would help little.
     """
-    now = WAYS[way](size, route, cut).value
-    found = []
     for names in _equals(size, route.of(way), part=1):
-        faster = reduce(lambda r, name: r.changed(name, 2.0), names, route)
-        found.append((f"twice the {_together(names, len(route.hops))}", WAYS[way](size, faster, cut).value))
+        yield Change(f"twice the {_together(names, len(route.hops))}", _multiplied(route, names, 2.0), way, cut)
     starts = _equals(size, route.of(way), part=0)
     if way == "wormhole" and [route.hops[0].startup] not in starts:
         starts.append([route.hops[0].startup])
     for names in starts:
         called = names[0] + (f" and {len(names) - 1} like it" if len(names) > 1 else "")
-        quicker = reduce(lambda r, name: r.changed(name, 0.5), names, route)
-        found.append((f"half the {called}", WAYS[way](size, quicker, cut).value))
+        yield Change(f"half the {called}", _multiplied(route, names, 0.5), way, cut)
     if len(route.hops) > 1 or way != "store-and-forward":
-        found += [
-            (_instead(size, route, other), WAYS[other](size, route, Cut()).value) for other in WAYS if other != way
-        ]
-    saving = [Lever(change, time, 1 - time / now) for change, time in found if now > 0 and time < now * (1 - 1e-9)]
-    return sorted(saving, key=lambda lever: lever.time)
+        for other in (other for other in WAYS if other != way):
+            name = f"pipelined in {best(size, route).k} chunks" if other == "pipelined" else f"{other} instead"
+            yield Change(name, route, other, Cut())
+
+
+def _multiplied(route: Route, names: Sequence[str], factor: float) -> Route:
+    return reduce(lambda changed, name: changed.changed(name, factor), names, route)
 
 
 _MOST_CHANGED = 8
@@ -280,7 +288,3 @@ def _equals(size: float, hops: Sequence[RouteHop], part: int) -> list[list[str]]
     costly = sorted(groups.values(), key=lambda group: -sum(_cost(hop, size)[part] for hop in group))[:_MOST_CHANGED]
     named = [[hop.limit(size) if part else hop.startup for hop in group] for group in costly]
     return [list(dict.fromkeys(names)) for names in named]
-
-
-def _instead(size: float, route: Route, way: str) -> str:
-    return f"pipelined in {best(size, route).k} chunks" if way == "pipelined" else f"{way} instead"

@@ -42,7 +42,7 @@ def _scaled(value: float, steps: Iterable[tuple[float, str]], digits: int) -> st
     """``value`` in the largest unit in which it is at least 1 when rounded."""
     steps = tuple(steps)
     if value == 0:
-        return f"0 {steps[0][1] if steps is _TIME_STEPS else steps[-1][1]}"
+        return f"0 {next(unit for scale, unit in steps if scale == 1)}"
     scale, unit = next((s for s in steps if float(f"{abs(value) / s[0]:.{digits - 1}e}") >= 1), steps[-1])
     return f"{_digits(value / scale, digits)} {unit}"
 

@@ -36,7 +36,6 @@ class Grid:
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     left: int = 1
-    wide: bool = False
 
 
 Block = Heading | Line | Grid

@@ -39,10 +39,12 @@ def table_lines(number: int, title: str, table: Table) -> list[Block]:
     )
     blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes} (line {table.line})")]
     blocks += [Line(f"  {d}", "bad") for d in table.dropped]
+    if table.facts.get("wrong") == "N/A":
+        blocks.append(Line("  note: the run did not check its results (#wrong is N/A)", "faint"))
     return blocks + [Line(f"  note: {note}", "faint") for note in table.notes[:_MOST_NOTES]]
 
 
-def fit_lines(line: Fit, pieces: Fit) -> list[Block]:
+def fit_lines(line: Fit, pieces: Fit, size: Floats, time: Floats) -> list[Block]:
     """The plain line and the pieces, each with its error on held-out points and on those it was fitted to."""
     first = "least gap" if line.measure == "gap" else "start-up α"
     a = line.curve.pieces[0]
@@ -52,14 +54,14 @@ def fit_lines(line: Fit, pieces: Fit) -> list[Block]:
     header = ("model", f"{first} + size / bandwidth β", "held out: mean", "worst", "fitted: mean", "worst")
     blocks: list[Block] = [Grid(header, rows, left=2)]
     if len(pieces.curve.pieces) == 1:
-        return [*blocks, Line("Pieces do no better on held-out sizes.", "faint"), *_doubts(pieces)]
+        return [*blocks, Line("Pieces do no better on held-out sizes.", "faint"), *_doubts(pieces, size, time)]
     ends = [*pieces.curve.breaks, math.inf]
     starts = [pieces.smallest, *pieces.curve.breaks]
     table = [
         (_span(low, end), show(p.latency, "time"), show_bandwidth(p.bandwidth))
         for low, end, p in zip(starts, ends, pieces.curve.pieces, strict=True)
     ]
-    return [*blocks, Grid(("piece", first, "bandwidth β"), table), *_doubts(pieces)]
+    return [*blocks, Grid(("piece", first, "bandwidth β"), table), *_doubts(pieces, size, time)]
 
 
 def _span(low: float, end: float) -> str:
@@ -70,19 +72,26 @@ _WORTH_SAYING = 0.05
 _DOUBTFUL = 0.2
 
 
-def _doubts(fit: Fit) -> list[Block]:
-    """What a reader should know before using the curve: drops in it, and errors too large to trust."""
+def _doubts(fit: Fit, size: Floats, time: Floats) -> list[Block]:
+    """What a reader should know before using the curve: falls in what was measured, and errors too large to trust."""
     blocks: list[Block] = []
-    for before, after in pairwise(fit.curve.pieces):
-        drop = 1 - (after.latency + after.low / after.bandwidth) / (before.latency + after.low / before.bandwidth)
-        if drop > _WORTH_SAYING:
-            text = f"At {show(after.low, 'size', 3)} time falls by {100 * drop:.0f} %: another protocol, or noise."
-            blocks.append(Line(text, "faint"))
+    order = np.argsort(size, kind="stable")
+    falls = [
+        (1 - time[after] / time[before], before, after)
+        for before, after in pairwise(order)
+        if time[after] < (1 - _WORTH_SAYING) * time[before]
+    ]
+    for fall, before, after in sorted(falls, reverse=True)[:_MOST_FALLS]:
+        sizes = f"from {show(size[before], 'size')} to {show(size[after], 'size')}"
+        blocks.append(Line(f"Measured time falls by {100 * fall:.0f} % {sizes}: another protocol, or noise.", "faint"))
     if max(fit.held_out.mean, fit.inside.mean) > _DOUBTFUL or fit.inside.worst > 2 * _DOUBTFUL:
         blocks.append(
             Line("Do not trust this fit: its errors are large. Is the log noisy, or two regimes in one?", "bad")
         )
     return blocks
+
+
+_MOST_FALLS = 3
 
 
 def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]) -> Grid:
@@ -100,15 +109,15 @@ def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]
     return Grid(header, out, left=2)
 
 
-def predictions(fit: Fit, sizes: Sequence[float]) -> Grid:
-    """Predicted times; those outside of the measured range are marked."""
-    times = fit.curve.time(sizes)
-    marks = ["extrapolation" if outside else "" for outside in fit.extrapolates(sizes)]
-    rows = [
-        (show(m, "size"), show(float(t), "time"), show(m / float(t) if t else None, "bandwidth"), mark)
-        for m, t, mark in zip(sizes, times, marks, strict=True)
-    ]
-    return Grid(("size", "predicted", "effective", ""), rows, left=0)
+def predictions(fit: Fit, sizes: Sequence[float], size: Floats, time: Floats) -> Grid:
+    """Predicted times, beside what was measured of the same size; those outside of the measured range are marked."""
+    known = dict(zip(size.tolist(), time.tolist(), strict=True))
+    rows = []
+    for m, t, outside in zip(sizes, fit.curve.time(sizes).tolist(), fit.extrapolates(sizes), strict=True):
+        measured = show(known[m], "time") if m in known else ""
+        effective = show(m / t if t else None, "bandwidth")
+        rows.append((show(m, "size"), show(t, "time"), effective, measured, "extrapolation" if outside else ""))
+    return Grid(("size", "predicted", "effective", "measured", ""), rows, left=0)
 
 
 def show_bandwidth(value: float) -> str:

@@ -44,21 +44,12 @@ def reasons(estimate: Estimate) -> list[Block]:
     """Where the time goes, what binds, and how far the next limit is."""
     told = [term for term in estimate.terms if abs(term.value) >= _NEGLIGIBLE * estimate.value]
     terms = sorted(told, key=lambda term: -abs(term.value))
-    rows = [
-        (
-            t.name,
-            show(t.value, "time") if t.value >= 0 else f"-{show(-t.value, 'time')}",
-            share(t.value, estimate.value),
-        )
-        for t in terms
-    ]
-    if len(rows) > _MOST_TERMS:
+    rows = [(t.name, _signed(t.value), _part(t.value, estimate)) for t in terms[:_MOST_TERMS]]
+    if len(terms) > _MOST_TERMS:
         rest = sum(t.value for t in terms[_MOST_TERMS:])
-        rows = [
-            *rows[:_MOST_TERMS],
-            (f"{len(terms) - _MOST_TERMS} more", show(rest, "time"), share(rest, estimate.value)),
-        ]
-    blocks: list[Block] = [Heading(f"Where the time goes ({estimate.name})"), Grid(("", "", ""), rows)]
+        rows.append((f"{len(terms) - _MOST_TERMS} more", _signed(rest), _part(rest, estimate)))
+    title = "What goes on at the same time" if estimate.combine == "max" else "Where the time goes"
+    blocks: list[Block] = [Heading(f"{title} ({estimate.name})"), Grid(("", "", ""), rows)]
     following = ""
     if estimate.next_limit and estimate.distance is not None:
         smaller = "as large" if estimate.distance < 1.005 else f"{show(estimate.distance, 'count', 3)} times smaller"
@@ -66,9 +57,20 @@ def reasons(estimate: Estimate) -> list[Block]:
     return [*blocks, Line(f"Binds: {estimate.binds}{following}.", "strong")]
 
 
+def _signed(time: float) -> str:
+    return show(time, "time") if time >= 0 else f"-{show(-time, 'time')}"
+
+
+def _part(value: float, estimate: Estimate) -> str:
+    """The share of a sum; what is hidden behind something longer has none."""
+    if estimate.combine == "max":
+        return "binds" if value == estimate.value else "hidden behind it"
+    return share(value, estimate.value)
+
+
 def premises(found: Sequence[Premise]) -> list[Block]:
     """Premises that are broken or could change what binds."""
-    marks = {"broken": "Not met", "unknown": "Not known", "holds": "Holds"}
+    marks = {"broken": "Caution", "unknown": "Assumed", "holds": "Holds"}
     return [
         Line(
             f"{marks[p.status]}: {p.text}" + (f"; {p.effect}" if p.effect else ""),

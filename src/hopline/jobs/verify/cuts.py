@@ -47,7 +47,13 @@ def pipelined(inputs: Inputs) -> dict[str, Any]:
 
 def occupies(inputs: Inputs) -> bool:
     """Whether α occupies the hop: it does unless the case says that it is latency."""
-    return text(inputs, "alpha_mode", "occupancy") != "latency"
+    mode = text(inputs, "alpha_mode", "occupancy")
+    if mode not in _ALPHA_MODES:
+        raise UnknownNameError("alpha_mode", mode, _ALPHA_MODES)
+    return _ALPHA_MODES[mode]
+
+
+_ALPHA_MODES = {"occupancy": True, "occupies": True, "latency": False}
 
 
 def _counted(inputs: Inputs, path: Sequence[Hop]) -> Cut:
