@@ -47,8 +47,8 @@ def test_what_the_pages_show_is_what_comes_out(command, output, capsys, monkeypa
     monkeypatch.chdir(tmp_path)
     code_of(shlex.split(command))
     printed = capsys.readouterr()
-    got = [line.rstrip() for line in (printed.out + printed.err).strip().splitlines()]
-    shown = [line.rstrip() for line in output.strip().splitlines()]
+    got = [line.rstrip() for line in (printed.out + printed.err).strip("\n").splitlines()]
+    shown = [line.rstrip() for line in output.strip("\n").splitlines()]
     if "..." in shown:
         cut = shown.index("...")
         assert got[:cut] == shown[:cut]

@@ -90,6 +90,8 @@ REFUSED = {
     "hop without bandwidth": "p2p --size 1MiB --hop 1us:",
     "hop of another order": "p2p --size 1MiB --hop 1GB/s:1us",
     "hop and latency": "p2p --size 1MiB --hop 1us:1GB/s --latency 1us",
+    "hop and switch latency": "p2p --size 1MiB --hop 1us:1GB/s --hop 1us:1GB/s --switch-latency 1us",
+    "long machine name": f"p2p --size 1MiB --machine {'x' * 201} --path a,b",
     "hop and hops": "p2p --size 1MiB --hop 1us:1GB/s --hops 2",
     "no bandwidth at all": "p2p --size 1MiB --latency 1us",
     "nothing but a size": "p2p --size 1MiB",

@@ -134,13 +134,16 @@ def test_a_row_of_a_sweep(capsys):
             "size": 2**20,
             "latency": latency,
             "way": "store-and-forward",
-            "time_s": pytest.approx(2 * latency + 2 * once, rel=1e-12),
-            "effective": pytest.approx(2**20 / (2 * latency + 2 * once), rel=1e-12),
+            "time_s": pytest.approx(2 * latency + 4 * once, rel=1e-12),
+            "effective": pytest.approx(2**20 / (2 * latency + 4 * once), rel=1e-12),
             "ways_s": {name: pytest.approx(way["value"], rel=1e-12) for name, way in single["ways"].items()},
-            "binds": "bandwidth of hop 1",
+            "binds": "way back",
             "best_k": single["best"]["k"],
-            "exchange_s": pytest.approx(2 * latency + 4 * once, rel=1e-12),
         }
+        assert {key: row[key] for key in ("time_s", "effective", "binds")} == {
+            key: single[key] for key in ("time_s", "effective", "binds")
+        }
+        assert row["ways_s"]["store-and-forward"] == pytest.approx(2 * latency + 2 * once, rel=1e-12)
         assert row["ways_s"]["cut-through"] == pytest.approx(2 * latency + once, rel=1e-12)
 
 
@@ -196,6 +199,47 @@ def test_p2p_window_binds(capsys):
     assert "Binds: requests in flight (128 x 256 B per 2.000 µs); next is the line itself, 3.04 times smaller." in out
 
 
+def test_p2p_with_requests_in_flight_names_no_best_k(capsys):
+    asked = ("p2p", "--size", "24MiB", "--latency", "2us", "--bandwidth", "50GB/s", "--hops", "2")
+    _, free, _ = hopline(capsys, *asked)
+    _, bound, _ = hopline(capsys, *asked, "--in-flight", "128", "--payload", "256B", "--turnaround", "2us")
+    for said in ("best number of chunks", "closed form beside it"):
+        assert said in free
+        assert said not in bound
+    assert re.search(r"long messages tend to +16\.38 GB/s\n", bound)
+    assert re.search(r"line rate needs +391 in flight, 195\.3 million requests/s\n", bound)
+
+
+def test_p2p_a_turnaround_that_was_not_given_is_told(capsys):
+    asked = ("p2p", "--size", "1MiB", *LINE, "--in-flight", "4", "--payload", "4KiB")
+    said = "Assumed: a request's turnaround is the start-up, 550.0 ns; give --turnaround\n"
+    assert said in hopline(capsys, *asked)[1]
+    assert "a request's turnaround" not in hopline(capsys, *asked, "--turnaround", "1us")[1]
+    assert said in hopline(capsys, *asked, "--size", "2MiB,4MiB")[1]
+
+
+def test_a_sweep_names_its_columns_as_the_options_are(capsys):
+    asked = ("p2p", "--size", "1MiB", *LINE, "--hops", "1..2", "--in-flight", "4,8", "--payload", "4KiB")
+    _, out, _ = hopline(capsys, *asked)
+    assert out.startswith("Cost over hops\n")
+    assert out.splitlines()[1].split()[:2] == ["hops", "in-flight"]
+    assert "in_flight" not in out
+    _, out, _ = hopline(capsys, "p2p", "--size", "1MiB,2MiB", *LINE, "--hops", "2")
+    assert out.startswith("Cost over 2 hops\n")
+
+
+def test_p2p_half_duplex_text(capsys):
+    """2 us + 96 MiB at 50 GB/s."""
+    asked = ("--latency", "1us", "--bandwidth", "50GB/s", "--receive", "32MiB", "--half-duplex")
+    data = answer(capsys, "p2p", "--size", "64MiB", *asked)
+    assert data["time_s"] == data["exchange"]["value"] == pytest.approx(2e-6 + 96 * 2**20 / 50e9, rel=1e-12)
+    assert (data["binds"], data["exchange"]["combine"]) == ("bytes of both directions, in turn", "sum")
+    _, out, _ = hopline(capsys, "p2p", "--size", "64MiB", *asked)
+    assert re.search(r"\* both directions in turn +2\.015 ms", out)
+    assert "Where the time goes (both directions in turn)" in out
+    assert re.search(r"a full-duplex link +1\.343 ms +-33 %", out)
+
+
 def test_p2p_how_many_in_flight(capsys):
     """50 GB/s x 12.6 us = 630000 bytes, 153.8 requests of 4 KiB."""
     asked = ("--payload", "4KiB", "--turnaround", "12.6us", "--latency", "2us", "--bandwidth", "50GB/s")
@@ -218,16 +262,23 @@ def test_p2p_payload_without_a_turnaround(capsys):
 def test_p2p_exchange_over_several_hops(capsys):
     asked = ("--hop", "0.25us:64GB/s", "--hop", "2us:25GB/s", "--receive", "128MiB")
     longer = 2.25e-6 + 2**27 / 64e9 + 2**27 / 25e9
-    assert answer(capsys, "p2p", "--size", "64MiB", *asked)["exchange"] == pytest.approx(longer, rel=1e-12)
+    data = answer(capsys, "p2p", "--size", "64MiB", *asked)
+    assert data["exchange"]["value"] == data["time_s"] == pytest.approx(longer, rel=1e-12)
+    assert data["effective"] == pytest.approx(2**26 / longer, rel=1e-12)
+    assert (data["binds"], data["exchange"]["combine"]) == ("way back", "max")
     _, out, _ = hopline(capsys, "p2p", "--size", "64MiB", *asked)
-    assert "both directions at once  7.468 ms, bound by the longer direction" in out
+    assert re.search(r"\n +\* both directions at once +7\.468 ms +8\.986 GB/s +way back", out)
+    assert len(re.findall(r"^ *\* ", out, re.MULTILINE)) == 1
+    assert "\nWhat goes on at the same time (both directions at once)\n" in out
+    assert re.search(r"\n +way back +7\.468 ms +binds\n +way there +3\.735 ms +hidden behind it\n", out)
+    assert "Binds: way back; next is the way there, 2.00 times smaller." in out
 
 
 def test_p2p_exchange_with_reduce(capsys):
     """What arrives touches the memory three times: 64 MiB out and 3 x 64 MiB in, at 68.2 GB/s."""
     asked = ("--machine", "sg2260", "--path", "a0,a1", "--receive", "64MiB")
-    plain = answer(capsys, "p2p", "--size", "64MiB", *asked)["exchange"]
-    reduced = answer(capsys, "p2p", "--size", "64MiB", *asked, "--reduce")["exchange"]
+    plain = answer(capsys, "p2p", "--size", "64MiB", *asked)["exchange"]["value"]
+    reduced = answer(capsys, "p2p", "--size", "64MiB", *asked, "--reduce")["exchange"]["value"]
     assert plain == pytest.approx(0.55e-6 + 2 * 2**26 / 68.2e9, rel=1e-12)
     assert reduced == pytest.approx(0.55e-6 + 4 * 2**26 / 68.2e9, rel=1e-12)
 
@@ -241,9 +292,13 @@ def test_p2p_names_all_hops_that_are_as_slow(capsys):
 
 def test_p2p_exchange_by_memory(capsys):
     asked = ("--latency", "0s", "--bandwidth", "64GB/s", "--receive", "64MiB", "--memory", "68.2GB/s")
-    assert answer(capsys, "p2p", "--size", "64MiB", *asked)["exchange"] == pytest.approx(2**27 / 68.2e9, rel=1e-12)
+    data = answer(capsys, "p2p", "--size", "64MiB", *asked)
+    assert data["exchange"]["value"] == data["time_s"] == pytest.approx(2**27 / 68.2e9, rel=1e-12)
+    assert data["binds"] == "memory that both directions share"
     _, out, _ = hopline(capsys, "p2p", "--size", "64MiB", *asked)
-    assert "both directions at once  1.968 ms, bound by memory" in out
+    assert re.search(r"\* both directions at once +1\.968 ms +34\.10 GB/s +memory that both directions share", out)
+    assert re.search(r"\n +memory that both directions share +1\.968 ms +binds\n", out)
+    assert out.count("hidden behind it") == 2
 
 
 def test_p2p_plot(capsys):
@@ -301,7 +356,7 @@ def test_fit_save_predict_and_price(capsys):
     priced = answer(capsys, "p2p", "--size", "1MiB", "--machine", "mine.toml", "--path", "rank0,rank1")
     assert priced["time_s"] == pytest.approx(predicted, rel=1e-12)
     _, out, _ = hopline(capsys, "p2p", "--size", "1GiB", "--machine", "mine.toml", "--path", "rank0,rank1")
-    assert out.count("Not met: ") == 2
+    assert out.count("Caution: ") == 2
 
 
 def test_fit_saves_by_name(capsys):

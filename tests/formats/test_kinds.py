@@ -39,6 +39,7 @@ def test_the_logs_here_are_recognised(log):
         ("  65536  16384  float  sum  -1  2.84  23.06  0.00  0  0.10  631.37  0.00  N/A\n", "nccl-tests"),
         ("0: # OSU MPI Latency Test v5.8\n", "osu"),
         ('{"hopline": "samples", "version": 1}\n{"size": 8}\n', "samples"),
+        ('srun: noise\n  { "hopline" : "samples", "version": 1}\n{"size": 8}\n', "samples"),
         ("noise\n" * 100_000 + "# OSU MPI Latency Test v5.8\n", "osu"),
     ],
 )
@@ -59,7 +60,16 @@ def test_every_kind_without_a_reader_has_an_example_here():
 
 
 @pytest.mark.parametrize(
-    "text", ["some words\n", "size,time\n8,1\n", '{"hopline": "machine"}\n', "[" * 3000, "{\n", "1 2 3 4\n"]
+    "text",
+    [
+        "some words\n",
+        "size,time\n8,1\n",
+        '{"hopline": "machine"}\n',
+        'x {"hopline": "samples"}\n',
+        "[" * 3000,
+        "{\n",
+        "1 2 3 4\n",
+    ],
 )
 def test_unknown_content_lists_what_is_known(tmp_path, text):
     with pytest.raises(FormatError, match=r"none of the logs .* OSU .* NetPIPE"):

@@ -156,6 +156,13 @@ def test_ranks_only_where_list_and_factor_agree(tmp_path, listed, number, note):
     assert [note in text for text in table.notes] == [True] if note else table.notes == ()
 
 
+def test_stretches_of_ranks_with_the_higher_first(tmp_path):
+    """A launcher's note between the lists of two nodes, the second node's first: 4 ranks, 0 to 3."""
+    listed = ranks([2, 3]) + "srun: a note\n" + ranks([0, 1])
+    table = text(tmp_path, "# nThread 1 nGpus 1\n" + listed + B_HEADER + row(size=2**26)).tables[0]
+    assert (table.ranks, table.facts["ranks_listed"], table.notes) == (4, 4, ())
+
+
 def test_a_factor_that_fits_no_number_of_ranks(tmp_path):
     rows = row(algbw="3.28", busbw="4.92") + row(size=2**30, time="2000.0", algbw="500.00", busbw="499.00")
     table = text(tmp_path, ranks(range(4)) + B_HEADER + rows).tables[0]

@@ -1,5 +1,6 @@
 """From logs to machines, and what is refused on the way."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -167,10 +168,25 @@ def test_saving_by_name(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.rglob("*.toml")] == ["mine.toml"]
 
 
+@pytest.mark.parametrize("name", ["send", "sendrecv", "latency", "multi_lat"])
+def test_a_link_fitted_to_sends_is_called_send(name):
+    chosen = fits_of("osu-pairs.out")[0]
+    chosen = replace(chosen, table=replace(chosen.table, benchmark=name))
+    assert name in routes.SENDS
+    assert list(fitting.machine_of(chosen, "m").links) == ["send"]
+    assert set(fitting.machine_of(chosen, "m").sources) == {"links.send.bandwidth", "links.send.startup.whole"}
+
+
+def test_a_link_fitted_to_a_collective_keeps_its_name():
+    (chosen,) = fits_of("nccl-a-all-reduce.log")
+    assert list(fitting.machine_of(chosen, "m").links) == ["all_reduce"]
+    assert frozenset({"send", "sendrecv", "latency", "multi_lat"}) == routes.SENDS
+
+
 def test_the_evidence_stands_in_the_file(tmp_path):
     chosen = fits_of("osu-pairs.out")[0]
     fitting.save(chosen, str(tmp_path / "mine.toml"))
-    fitted = machines.find(str(tmp_path / "mine.toml")).links["latency"].fitted
+    fitted = machines.find(str(tmp_path / "mine.toml")).links["send"].fitted
     assert fitted.origin.endswith("osu-pairs.out line 5")
     assert (fitted.smallest, fitted.largest) == (0, 1 << 20)
     assert (fitted.mean_error, fitted.worst_error) == (chosen.pieces.held_out.mean, chosen.pieces.held_out.worst)

@@ -22,12 +22,13 @@ def renamed(name: str) -> Machine:
     return Machine(name, "made up", machine.links, machine.nodes, machine.connections, machine.sources)
 
 
-def test_a_file_comes_before_a_saved_machine_and_that_before_a_preset(home):
+def test_a_saved_machine_comes_before_a_preset_and_a_file_is_named_as_one(home):
+    assert machines.find("sg2260").name == "SG2260"
+    machines.save(renamed("file"), Path("sg2260"))
     assert machines.find("sg2260").name == "SG2260"
     machines.save(renamed("saved"), machines.saved_file("sg2260"))
     assert machines.find("sg2260").name == "saved"
-    machines.save(renamed("file"), Path("sg2260"))
-    assert machines.find("sg2260").name == "file"
+    assert machines.find("./sg2260").name == "file"
     assert machines.find(str(home / "sg2260.toml")).name == "saved"
 
 
@@ -139,3 +140,52 @@ def test_names_that_are_none(home, name):
         machines.target(name)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
+
+
+# --- names that are no files, and files that are not half written -------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mine", "a.b", "machine.json"])
+def test_a_plain_name_is_no_file_but_a_hint(home, name):
+    machines.save(renamed("file"), Path(name))
+    with pytest.raises(MachineError, match=f"for the file of that name write ./{name}$"):
+        machines.find(name)
+    assert machines.find(f"./{name}").name == "file"
+
+
+@pytest.mark.parametrize(("name", "too_long"), [("x" * 200, False), ("x" * 201, True), ("/" + "x" * 99999, True)])
+def test_names_that_are_too_long(home, name, too_long):
+    for look in (machines.find, machines.text):
+        with pytest.raises((MachineError, UnknownNameError)) as caught:
+            look(name)
+        assert ("is too long for a machine" in str(caught.value)) == too_long
+        assert len(str(caught.value)) < 500
+
+
+def test_a_save_that_fails_half_way_leaves_what_was_there(home, monkeypatch):
+    file = machines.saved_file("mine")
+    machines.save(renamed("first"), file)
+
+    def fill(self, text, **_):
+        with open(self, "w") as out:
+            out.write(text[: len(text) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill)
+    for name in ("mine", "other"):
+        with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+            machines.save(renamed("second"), machines.saved_file(name), replace=True)
+    assert [p.name for p in home.iterdir()] == ["mine.toml"]
+    assert machines.find("mine").name == "first"
+
+
+def test_without_any_home(monkeypatch):
+    for name in ("HOPLINE_HOME", "XDG_CONFIG_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def nobody(_):
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with pytest.raises(OutputError, match="no home folder for saved machines: set HOPLINE_HOME"):
+        machines.folder()

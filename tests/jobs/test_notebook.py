@@ -84,3 +84,11 @@ def test_machines_and_logs():
         hopline.find_machine("local")
     log = f"{__file__.rpartition('/jobs/')[0]}/data/logs/nccl-a-all-reduce.log"
     assert len(hopline.read_log(log).tables) == len(hopline.fit(log)) == 1
+
+
+def test_routes_are_public():
+    route = hopline.plain_route(NUMBERS)
+    assert hopline.cost(hopline.Transfer(64 << 20, route)).estimate.value == pytest.approx(3.73518e-3, rel=1e-5)
+    route, path = hopline.machine_route(hopline.find_machine("sg2260"), ["a0", "a1"], 1 << 20)
+    assert (len(route.hops), path.names) == (1, ("a0", "a1"))
+    assert {"machine_route", "plain_route"} <= set(hopline.__all__)

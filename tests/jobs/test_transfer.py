@@ -12,6 +12,7 @@ from hopline.jobs.routes import machine_route, plain_route
 from hopline.jobs.transfer import Transfer, Window, cost
 from hopline.machine.parts import Fitted, Link, Memory, Node, Startup
 from hopline.machine.topology import Connection, Machine
+from hopline.model import p2p
 from hopline.model.p2p import WAYS, Cut
 
 MIB = 1 << 20
@@ -257,8 +258,23 @@ def test_requests_in_flight_over_several_hops():
     answer = ask(MIB, window=Window(100, 256, 4e-6))
     assert (answer.concurrency.needed_exact, answer.concurrency.needed) == (exactly(390.625), 391)
     assert answer.estimate.value == exactly(MIB / 6.4e9)
-    assert answer.peak == exactly(1 / (1 / 64e9 + 1 / 25e9))
-    assert answer.half_size == ask(MIB).half_size
+    assert answer.peak == exactly(6.4e9)
+    assert answer.half_size == 12800
+
+
+@pytest.mark.parametrize("way", ["store-and-forward", "cut-through", "pipelined"])
+def test_the_peak_and_its_half_are_those_of_the_requests_in_flight(way):
+    """128 x 256 B per 2 us are 16.384 GB/s; half of it from m with 2 us + m / 50 GB/s = m / 8.192 GB/s, 19595 bytes."""
+    answer = ask(24 * MIB, [(2e-6, 50e9)], way=way, window=Window(128, 256, 2e-6))
+    assert answer.peak == exactly(16.384e9)
+    assert answer.half_size == math.ceil(2e-6 / (1 / 8.192e9 - 1 / 50e9)) == 19595
+
+
+@pytest.mark.parametrize("window", [Window(391, 256, 2e-6), Window(None, 256, 2e-6), Window(1, 256, 0.0)])
+def test_requests_that_do_not_bind_leave_the_peak(window):
+    answer = ask(24 * MIB, [(2e-6, 50e9)], window=window)
+    assert answer.peak == exactly(50e9)
+    assert answer.half_size == ask(24 * MIB, [(2e-6, 50e9)]).half_size == 100_000
 
 
 def test_how_many_requests_are_needed():
@@ -277,31 +293,51 @@ def test_no_request_moves_nothing():
         transfer.times(Transfer(MIB, plain_route([FAST]), window=Window(0, 256, 2e-6)))
 
 
+SHARED, IN_TURN = "memory that both directions share", "bytes of both directions, in turn"
+
+
+def terms(answer):
+    return {t.name: t.value for t in answer.exchange.terms}
+
+
 def test_both_directions_share_the_memory():
     answer = ask(64 * MIB, [(0.0, 64e9)], receive=64 * MIB, memory=68.2e9)
-    assert answer.exchange == exactly(128 * MIB / 68.2e9)
-    assert answer.exchange == pytest.approx(1.968e-3, rel=1e-4)
-    assert answer.exchange_binds.startswith("memory")
+    assert answer.exchange.value == exactly(128 * MIB / 68.2e9)
+    assert answer.exchange.value == pytest.approx(1.968e-3, rel=1e-4)
+    assert answer.exchange.binds == SHARED
+    assert answer.estimate is answer.exchange
+    assert (answer.exchange.name, answer.exchange.combine) == ("both directions at once", "max")
+    way = exactly(64 * MIB / 64e9)
+    assert terms(answer) == {"way there": way, "way back": way, SHARED: exactly(128 * MIB / 68.2e9)}
+    assert answer.exchange.distance == exactly(2 * 64 / 68.2)
 
 
 def test_both_directions_without_a_memory_or_over_a_half_duplex_link():
     full = ask(64 * MIB, [(1e-6, 64e9)], receive=32 * MIB)
-    assert (full.exchange, full.exchange_binds) == (exactly(1e-6 + 64 * MIB / 64e9), "the longer direction")
+    longer, shorter = exactly(1e-6 + 64 * MIB / 64e9), exactly(1e-6 + 32 * MIB / 64e9)
+    assert terms(full) == {"way there": longer, "way back": shorter}
+    assert (full.exchange.value, full.exchange.binds, full.exchange.next_limit) == (longer, "way there", "way back")
     back = ask(32 * MIB, [(1e-6, 64e9)], receive=64 * MIB)
-    assert (back.exchange, back.exchange_binds) == (full.exchange, "the longer direction")
+    assert terms(back) == {"way there": shorter, "way back": longer}
+    assert (back.exchange.value, back.exchange.binds) == (full.exchange.value, "way back")
     half = ask(64 * MIB, [(1e-6, 64e9)], receive=32 * MIB, half_duplex=True)
-    assert (half.exchange, half.exchange_binds) == (exactly(2e-6 + 96 * MIB / 64e9), "the half-duplex link")
+    assert half.exchange.value == exactly(2e-6 + 96 * MIB / 64e9)
+    assert terms(half) == {"start-up, twice": 2e-6, IN_TURN: exactly(96 * MIB / 64e9)}
+    assert (half.exchange.name, half.exchange.combine) == ("both directions in turn", "sum")
+    assert (half.exchange.binds, half.exchange.next_limit) == (IN_TURN, "start-up, twice")
+    assert half.exchange.distance == exactly(96 * MIB / 64e9 / 2e-6)
+    assert half.estimate is half.exchange
 
 
 def test_an_exchange_over_several_hops():
     there, back = (2.25e-6 + m / 64e9 + m / 25e9 for m in (64 * MIB, 128 * MIB))
-    assert ask(receive=MIB).exchange == exactly(there)
-    assert ask(receive=128 * MIB).exchange == exactly(back)
-    assert ask(receive=0).exchange == ask().estimate.value
+    assert ask(receive=MIB).exchange.value == exactly(there)
+    assert ask(receive=128 * MIB).exchange.value == exactly(back)
+    assert ask(receive=0).exchange.value == ask().estimate.value
     cut = ask(receive=128 * MIB, way="cut-through")
-    assert (cut.exchange, cut.exchange_binds) == (exactly(2.25e-6 + 128 * MIB / 25e9), "the longer direction")
+    assert (cut.exchange.value, cut.exchange.binds) == (exactly(2.25e-6 + 128 * MIB / 25e9), "way back")
     chunks = ask(MIB, [(1e-6, 10e9)] * 3, receive=2 * MIB, way="pipelined", cut=Cut(k=4))
-    assert chunks.exchange == exactly(6 * (1e-6 + 2 * MIB / 4 / 10e9))
+    assert chunks.exchange.value == exactly(6 * (1e-6 + 2 * MIB / 4 / 10e9))
 
 
 @pytest.mark.parametrize(
@@ -317,15 +353,109 @@ def test_an_exchange_over_several_hops():
 def test_an_exchange_over_several_hops_shares_the_memory(shared, moved):
     """64 MiB go, 128 MiB come back; the memory at either end may be what binds."""
     answer = ask(64 * MIB, receive=128 * MIB, shared=tuple(shared))
-    assert answer.exchange == exactly(2.25e-6 + moved / 10e9)
-    assert answer.exchange_binds == "memory, which both directions share"
-    assert answer.estimate.value == ask(64 * MIB).estimate.value
+    assert answer.exchange.value == exactly(2.25e-6 + moved / 10e9)
+    assert answer.exchange.binds == SHARED
+    assert answer.ways == ask(64 * MIB).ways
+    there, back = (exactly(2.25e-6 + m / 64e9 + m / 25e9) for m in (64 * MIB, 128 * MIB))
+    assert terms(answer) == {"way there": there, "way back": back, SHARED: exactly(2.25e-6 + moved / 10e9)}
 
 
 def test_a_memory_of_the_sender_caps_the_first_hop_and_is_shared():
     answer = ask(64 * MIB, receive=128 * MIB, memory=10e9)
-    assert answer.estimate.value == exactly(2.25e-6 + 64 * MIB / 10e9 + 64 * MIB / 25e9)
-    assert answer.exchange == exactly(2.25e-6 + 192 * MIB / 10e9)
+    assert answer.ways[answer.chosen].value == exactly(2.25e-6 + 64 * MIB / 10e9 + 64 * MIB / 25e9)
+    assert answer.estimate.value == exactly(2.25e-6 + 192 * MIB / 10e9)
+
+
+ASKED = [
+    {},
+    {"receive": 128 * MIB},
+    {"receive": 0, "way": "wormhole"},
+    {"receive": MIB, "shared": ((10e9, 1.0, 3.0),)},
+    {"receive": MIB, "memory": 10e9},
+    {"window": Window(100, 256, 4e-6), "way": "cut-through"},
+    {"window": Window(100, 256, 4e-6), "receive": MIB},
+    {"hops": [FAST], "receive": MIB, "half_duplex": True},
+    {"way": "pipelined", "cut": Cut(k=4)},
+]
+
+
+@pytest.mark.parametrize("options", ASKED)
+def test_the_light_answer_is_that_of_the_full_one(options):
+    hops = options.get("hops", [FAST, SLOW])
+    question = Transfer(64 * MIB, plain_route(hops), **{n: v for n, v in options.items() if n != "hops"})
+    assert transfer.answer(question) == cost(question).estimate
+
+
+@pytest.mark.parametrize("options", ASKED)
+def test_nothing_comes_back_unless_it_is_asked_for(options):
+    answer = ask(64 * MIB, **options)
+    assert (answer.exchange is None) == ("receive" not in options)
+    assert answer.estimate is (answer.exchange or answer.ways[answer.chosen])
+
+
+def test_levers_of_an_exchange_in_turn():
+    answer = ask(64 * MIB, [(1e-6, 64e9)], receive=32 * MIB, half_duplex=True)
+    found = {lever.change: lever.time for lever in answer.levers}
+    assert found == {
+        "a full-duplex link": exactly(1e-6 + 64 * MIB / 64e9),
+        "twice the bandwidth of hop 1": exactly(2e-6 + 96 * MIB / 128e9),
+        "half the start-up of hop 1": exactly(1e-6 + 96 * MIB / 64e9),
+    }
+    assert answer.levers[0].saves == exactly(1 - found[answer.levers[0].change] / answer.exchange.value)
+
+
+def test_levers_of_an_exchange_that_the_memory_binds():
+    """128 MiB at 10 GB/s; at 20 GB/s they still take longer than 64 MiB at 64 GB/s. A faster link would save nothing."""
+    answer = ask(64 * MIB, [(1e-6, 64e9)], receive=64 * MIB, shared=((10e9, 1.0, 1.0),))
+    assert {lever.change: lever.time for lever in answer.levers} == {
+        "twice the memory bandwidth of both ends": exactly(1e-6 + 128 * MIB / 20e9),
+        "half the start-up of hop 1": exactly(0.5e-6 + 128 * MIB / 10e9),
+    }
+
+
+def test_levers_of_an_exchange_are_of_the_longer_way():
+    answer = ask(64 * MIB, receive=128 * MIB)
+    found = {lever.change: lever.time for lever in answer.levers}
+    assert found["twice the bandwidth of hop 2"] == exactly(2.25e-6 + 128 * MIB / 64e9 + 128 * MIB / 50e9)
+    assert found["cut-through instead"] == exactly(2.25e-6 + 128 * MIB / 25e9)
+    assert "a full-duplex link" not in found
+    assert all("memory" not in name for name in found)
+
+
+def test_requests_in_flight_bound_both_ways_of_an_exchange():
+    answer = ask(24 * MIB, [(2e-6, 50e9)], receive=12 * MIB, window=Window(128, 256, 2e-6))
+    assert terms(answer) == {"way there": exactly(1.536e-3), "way back": exactly(0.768e-3)}
+    assert answer.estimate.value == exactly(1.536e-3)
+
+
+def test_changes_are_routes_and_ways():
+    """What each change gives, by hand, of 64 MiB as a whole over two unequal hops."""
+    size, route = 64 * MIB, plain_route([FAST, SLOW])
+    changes = {c.name: c for c in p2p.changes(size, route, Cut(), "store-and-forward")}
+    fast, slow = size / 64e9, size / 25e9
+    expected = {
+        "twice the bandwidth of hop 2": 2.25e-6 + fast + slow / 2,
+        "twice the bandwidth of hop 1": 2.25e-6 + fast / 2 + slow,
+        "half the start-up of hop 2": 1.25e-6 + fast + slow,
+        "half the start-up of hop 1": 2.125e-6 + fast + slow,
+        "pipelined in 23 chunks": 2.776194825625e-3,
+        "cut-through instead": 2.25e-6 + slow,
+        "wormhole instead": 2.25e-6 + slow,
+    }
+    assert {name: WAYS[c.way](size, c.route, c.cut).value for name, c in changes.items()} == {
+        name: exactly(time) for name, time in expected.items()
+    }
+    assert {c.way for name, c in changes.items() if "instead" not in name and "chunks" not in name} == {
+        "store-and-forward"
+    }
+
+
+def test_a_wormhole_starts_at_its_first_hop():
+    answer = ask(way="wormhole")
+    found = {lever.change: lever.time for lever in answer.levers}
+    assert answer.estimate.value == exactly(2.25e-6 + 64 * MIB / 25e9)
+    assert found["half the start-up of hop 1"] == exactly(2.125e-6 + 64 * MIB / 25e9)
+    assert found["half the start-up of hop 2"] == exactly(1.25e-6 + 64 * MIB / 25e9)
 
 
 def test_a_half_duplex_exchange_is_of_one_hop():
@@ -471,6 +601,29 @@ def on(machine, size, **options):
     return cost(Transfer(size, route, way=path.forwarding, **options))
 
 
+@pytest.mark.parametrize("size", [64, 4095, 4096, MIB])
+def test_a_wormhole_follows_the_pieces_of_a_fitted_link(size):
+    """1 us + m / 1 GB/s below 4 KiB, then 3 us + m / 10 GB/s; over one hop every way is the same."""
+    answer = on(fitted_machine("send"), size)
+    expected = 1e-6 + size / 1e9 if size < 4096 else 3e-6 + size / 10e9
+    assert {name: e.value for name, e in answer.ways.items()} == dict.fromkeys(WAYS, exactly(expected))
+
+
+@pytest.mark.parametrize("size", [64, MIB])
+def test_a_wormhole_through_a_switch_between_fitted_links(size):
+    """The sender's start-up is that of the size asked, the switch adds its own, and the slowest link moves the bytes."""
+    curve = Curve((Piece(0, 1e-6, 1e9), Piece(4096, 3e-6, 10e9)))
+    link = Link("l", 10e9, curve=curve, forwarding="wormhole")
+    nodes = {"a": Node("a"), "s": Node("s", "switch", 100e-9), "b": Node("b")}
+    net = Machine("m", "", {"l": link}, nodes, (Connection(("a", "s"), "l"), Connection(("s", "b"), "l")))
+    route, path = machine_route(net, ["a", "b"], size)
+    estimate = cost(Transfer(size, route, way=path.forwarding)).estimate
+    assert estimate.name == "wormhole"
+    source, bandwidth = (1e-6, 1e9) if size < 4096 else (3e-6, 10e9)
+    assert {t.value for t in estimate.terms if t.name.startswith("start-up")} >= {source}
+    assert estimate.value == exactly(source + 100e-9 + size / bandwidth)
+
+
 def test_extrapolation_is_told():
     machine = fitted_machine("latency")
     assert broken(on(machine, 64)) == broken(on(machine, MIB)) == []
@@ -483,13 +636,29 @@ def test_extrapolation_is_told():
 def test_a_collective_is_no_send():
     (text,) = broken(on(fitted_machine("all_reduce"), 4096))
     assert "it prices that, not one send" in text
-    assert broken(on(fitted_machine("sendrecv"), 4096)) == []
+    for name in ("send", "sendrecv", "latency", "multi_lat"):
+        assert broken(on(fitted_machine(name), 4096)) == []
+
+
+def test_a_start_up_of_nothing_is_told():
+    net = chain(64e9, 68.2e9)
+    free = replace(net, links={"l": Link("l", 64e9, Startup())})
+    said = "the start-up of l is 0, the machine file has none"
+    for machine, told in ((net, 0), (free, 1)):
+        route, _ = machine_route(machine, ["a", "b", "c"], MIB)
+        assert [p.text for p in route.premises if p.status == "unknown" and p.matters].count(said) == told
+
+
+def test_a_node_between_pays_as_an_end_does_unless_it_is_a_switch():
+    said = "every node between pays the start-up again, as an end node does"
+    for options, told in (({}, 1), ({"switch_latency": 1e-7}, 0), ({"hops": [FAST]}, 0)):
+        assert [p.text for p in ask(**options).estimate.shown_premises()].count(said) == told
 
 
 def test_an_unknown_switch_latency_is_told():
     route, path = machine_route(machines.find("tcp-cluster"), ["host0", "host1"], MIB)
     texts = [p.text for p in route.premises if p.status == "unknown"]
-    assert any("latency of switch is not in the machine file" in t for t in texts)
+    assert "the latency of switch is 0, since the machine file has none" in texts
     assert path.names == ("host0", "switch", "host1")
 
 
@@ -507,7 +676,7 @@ def test_a_cap_holds_on_every_piece():
 
 @pytest.mark.parametrize("options", [{"receive": 32768}, {"receive": 32768, "half_duplex": True}])
 def test_an_exchange_on_a_piece_that_does_not_grow(options):
-    assert on(fitted_machine("latency", NO_GROWTH), 32768, **options).exchange >= 1e-6
+    assert on(fitted_machine("latency", NO_GROWTH), 32768, **options).exchange.value >= 1e-6
 
 
 def test_requests_in_flight_on_a_piece_that_does_not_grow():

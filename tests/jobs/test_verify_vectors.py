@@ -177,7 +177,7 @@ def test_edges_and_absent_inputs(kind, inputs, expected):
     assert result.status == "passed", result
 
 
-@pytest.mark.parametrize("occupancy", ["occupancy", "latency"])
+@pytest.mark.parametrize("occupancy", ["occupancy", "occupies", "latency"])
 @pytest.mark.parametrize(
     ("sizes", "way"), [([7, 7, 6], {"chunks": 3, "split": "balanced"}), ([8, 8, 4], {"chunk_bytes": 8})]
 )
@@ -185,6 +185,18 @@ def test_the_ways_to_cut_agree_with_the_list_of_their_chunks(sizes, way, occupan
     shared = {"size_bytes": 20, "alpha_mode": occupancy, "hops": [{"alpha_s": 3, "beta_bytes_per_s": 2}, *HOPS]}
     expected = KINDS["p2p_pipelined_saf"]({**shared, "chunk_sizes_bytes": sizes})
     assert differences(expected, KINDS["p2p_pipelined_saf"]({**shared, **way}), TIGHT) == ()
+
+
+def test_alpha_occupies_a_hop_or_is_latency():
+    """3 s + 1 byte at 1 B/s twice: a hop that α occupies takes the second chunk after 4 s, else after 1 s."""
+    inputs = {"size_bytes": 2, "chunks": 2, "hops": [{"alpha_s": 3, "beta_bytes_per_s": 1}] * 2}
+    times = {}
+    for mode in ({}, {"alpha_mode": "occupancy"}, {"alpha_mode": "occupies"}, {"alpha_mode": "latency"}):
+        times[mode.get("alpha_mode")] = KINDS["p2p_pipelined_saf"]({**inputs, **mode})["time_s"]
+    assert times == {None: 12, "occupancy": 12, "occupies": 12, "latency": 9}
+    for mode in ("latent", "", "OCCUPANCY"):
+        with pytest.raises(UnknownNameError, match="known are latency, occupancy, occupies"):
+            KINDS["p2p_pipelined_saf"]({**inputs, "alpha_mode": mode})
 
 
 # --- inputs that are none -----------------------------------------------------------------------------------------

@@ -233,6 +233,18 @@ def test_touches_are_laid_over_the_usual_ones():
     assert loads(text, "m").nodes["a"].memory == Memory(1e9, TOUCHES | {"relay": 1.5})
 
 
+@pytest.mark.parametrize("key", ["header", "startup.software", "startup.whole"])
+def test_a_zero_with_a_source_is_written(key):
+    part = key.replace("startup.", "")
+    unit = "0 B" if part == "header" else "0 s"
+    table = "[links.l.startup]\n" if "startup" in key else ""
+    for value, kept in ((f'{{ value = "{unit}", source = "measured" }}', True), (f'"{unit}"', False)):
+        machine = loads(f"{HEAD}{LINK}{table}{part} = {value}\n[nodes]\n", "m")
+        written = dumps(machine)
+        assert ("measured" in written) == kept
+        assert loads(written, "again").sources == machine.sources == ({f"links.l.{key}": "measured"} if kept else {})
+
+
 WRONG = {
     "empty": ("", ['expected hopline = "machine" and version = 1', "got hopline = None and version = None"]),
     "no version": (PAIR.replace("version = 1\n", ""), ['expected hopline = "machine" and version = 1', "version = None"]),
@@ -284,6 +296,7 @@ WRONG = {
     "a star on one node": (PAIR + '[[connections]]\nends = ["a*", "b"]\nlink = "l"\n', ["node with a count", "'a'"]),
     "one end": (PAIR + '[[connections]]\nends = ["a"]\nlink = "l"\n', ["connections[0].ends"]),
     "a name twice": (HEAD + LINK + '[nodes.a]\ncount = 2\n[nodes.a0]\nlatency = "1 us"\n', ["a0"]),
+    "a number of 5000 digits": (HEAD + LINK + f"[nodes.a]\nnics = {'9' * 5000}\n", ["is no machine file"]),
     "brackets without end": (HEAD + "x = " + "[" * 5000, []),
 }  # fmt: skip
 

@@ -72,7 +72,7 @@ def test_a_negative_term_is_shown_as_such():
 
 def test_premises_and_levers():
     found = [Premise("x holds", "broken"), Premise("y", "unknown", "adds 1 us", True)]
-    assert plain(pages.premises(found)) == "Not met: x holds\nNot known: y; adds 1 us\n"
+    assert plain(pages.premises(found)) == "Caution: x holds\nAssumed: y; adds 1 us\n"
     assert pages.levers([]) == []
     text = plain(pages.levers([(f"change {i}", 1e-6, 0.5) for i in range(9)]))
     assert text.count("-50 %") == 5
@@ -100,6 +100,24 @@ def test_pages_of_a_log_say_what_was_dropped():
     assert "all_gather, 8 ranks; time; 4 sizes, 4 KiB to 64 MiB (line 17)" in text
 
 
+@pytest.mark.parametrize("wrong", ["N/A", "0", None])
+def test_results_that_were_not_checked_are_told(wrong):
+    table = fitting.fit_files([str(LOGS / "nccl-d-all-reduce.log")])[1][0].table
+    facts = {name: value for name, value in table.facts.items() if name != "wrong"}
+    table = replace(table, facts=facts if wrong is None else {**facts, "wrong": wrong})
+    said = "note: the run did not check its results (#wrong is N/A)" in plain(fit_pages.table_lines(1, "x", table))
+    assert said == (wrong == "N/A")
+
+
+def test_what_is_hidden_behind_something_longer_has_no_share():
+    found = replace(estimate([3e-6, 1e-6]), combine="max", value=3e-6, name="both directions at once")
+    text = plain(pages.reasons(found))
+    assert "What goes on at the same time (both directions at once)" in text
+    assert re.search(r"term 0 +3\.000 µs +binds\n +term 1 +1\.000 µs +hidden behind it\n", text)
+    assert "%" not in text
+    assert "Where the time goes (direct)" in plain(pages.reasons(estimate([3e-6, 1e-6])))
+
+
 def test_one_piece_and_several():
     size = np.array([2.0**p for p in range(24)])
     straight = 2e-6 + size / 1e10
@@ -107,7 +125,7 @@ def test_one_piece_and_several():
     no_better = "Pieces do no better on held-out sizes."
     for time, said in ((straight, no_better), (bent, "2 pieces")):
         line, pieces = calibrate(size, time, most_pieces=1), calibrate(size, time)
-        text = plain(fit_pages.fit_lines(line, pieces))
+        text = plain(fit_pages.fit_lines(line, pieces, size, time))
         assert said in text
         assert "start-up α" in text
         assert ("to the end" in text) == (said == "2 pieces")
@@ -116,7 +134,7 @@ def test_one_piece_and_several():
         assert "trust" not in text
         assert "time falls" not in text
     gap = calibrate(size, straight, "gap")
-    assert "least gap" in plain(fit_pages.fit_lines(gap, gap))
+    assert "least gap" in plain(fit_pages.fit_lines(gap, gap, size, straight))
 
 
 def fitted_to(pieces, smallest=8.0, mean=0.01, worst=0.05, inside=0.01, inside_worst=0.05):
@@ -125,19 +143,22 @@ def fitted_to(pieces, smallest=8.0, mean=0.01, worst=0.05, inside=0.01, inside_w
 
 
 LINE = fitted_to([(0, 1e-6, 1e9)])
+MEASURED = np.array([8.0, 1024.0, 1048576.0]), np.array([1e-6, 2e-6, 1e-3])
+"""Sizes and times that rise."""
 
 
 def test_errors_on_held_out_and_on_fitted_sizes_stand_side_by_side():
-    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07))[0]
+    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07), *MEASURED)[0]
     assert grid.header[2:] == ("held out: mean", "worst", "fitted: mean", "worst")
     assert [row[2:] for row in grid.rows] == [("1.0 %", "5 %", "1.0 %", "5 %")]
 
 
 def test_the_first_piece_starts_at_the_smallest_measured_size():
-    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07))
+    pieces = fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07)
+    grid = fit_pages.fit_lines(LINE, pieces, *MEASURED)
     assert [row[2:] for row in grid[0].rows][1] == ("12.3 %", "50 %", "7.0 %", "5 %")
     assert [row[0] for row in grid[1].rows] == ["8 B to 4 KiB", "4 KiB to the end"]
-    zero = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], smallest=0.0))[1]
+    zero = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], smallest=0.0), *MEASURED)[1]
     assert zero.rows[0][0] == "0 B to 4 KiB"
 
 
@@ -145,10 +166,33 @@ def test_the_first_piece_starts_at_the_smallest_measured_size():
     ("after", "said"),
     [(3e-6, ""), (2e-6, ""), (1.91e-6, ""), (1.89e-6, "falls by 6 %"), (1e-6, "falls by 50 %")],
 )
-def test_a_time_that_falls_at_a_break_is_noted(after, said):
-    """2 us just before 4 KiB on pieces whose time does not grow; more than 5 % less is worth saying."""
-    text = plain(fit_pages.fit_lines(LINE, fitted_to([(0, 2e-6, math.inf), (4096, after, math.inf)])))
-    assert ("At 4 KiB time " + said in text) if said else ("time falls" not in text)
+def test_a_measured_time_that_falls_is_noted(after, said):
+    """2 us at 2 KiB, then ``after`` at 4 KiB, whatever the curve does; more than 5 % less is worth saying."""
+    measured = np.array([4096.0, 1024.0, 2048.0]), np.array([after, 1e-6, 2e-6])
+    for pieces in ([(0, 2e-6, math.inf)], [(0, 2e-6, math.inf), (4096, after, math.inf)]):
+        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces), *measured))
+        whole = f"Measured time {said} from 2 KiB to 4 KiB: another protocol, or noise."
+        assert (whole in text) if said else ("time falls" not in text)
+
+
+def test_a_curve_that_falls_where_nothing_measured_does_is_no_fall():
+    falling = fitted_to([(0, 2e-6, math.inf), (4096, 1e-6, math.inf)])
+    assert "falls" not in plain(fit_pages.fit_lines(LINE, falling, *MEASURED))
+
+
+def test_the_worst_three_falls_are_told_worst_first():
+    """10 to 8 us is 20 %, 9 to 1 us is 89 %, 4 to 3 us is 25 %, 6 to 3 us is 50 %, 10 to 9.6 us is 4 %."""
+    size = 1024.0 * 2.0 ** np.arange(10)
+    time = np.array([10, 8, 9, 1, 4, 3, 6, 3, 10, 9.6]) * 1e-6
+    text = plain(fit_pages.fit_lines(LINE, LINE, size, time))
+    assert re.findall(
+        r"Measured time falls by (\d+) % from (\d+ .iB) to (\d+ .iB): another protocol, or noise\.", text
+    ) == [
+        ("89", "4 KiB", "8 KiB"),
+        ("50", "64 KiB", "128 KiB"),
+        ("25", "16 KiB", "32 KiB"),
+    ]
+    assert text.count("falls") == 3
 
 
 @pytest.mark.parametrize(
@@ -163,15 +207,18 @@ def test_a_time_that_falls_at_a_break_is_noted(after, said):
 )
 def test_large_errors_are_not_to_be_trusted(errors, doubted):
     for pieces in ([(0, 1e-6, 1e9)], [(0, 1e-6, 1e9), (4096, 2e-6, 1e9)]):
-        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces, **errors)))
+        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces, **errors), *MEASURED))
         assert ("Do not trust this fit" in text) == doubted
 
 
 def test_predictions_mark_extrapolation():
     fit = calibrate([64, 1024, 65536], [1e-6, 1.1e-6, 8e-6])
-    rows = fit_pages.predictions(fit, [0, 64, 65536, 65537]).rows
-    assert [row[3] for row in rows] == ["extrapolation", "", "", "extrapolation"]
-    assert rows[0][2] == "0 B/s"
+    measured = np.array([64.0, 1024.0, 65536.0]), np.array([1e-6, 1.1e-6, 8e-6])
+    grid = fit_pages.predictions(fit, [0, 64, 65536, 65537], *measured)
+    assert grid.header == ("size", "predicted", "effective", "measured", "")
+    assert [row[4] for row in grid.rows] == ["extrapolation", "", "", "extrapolation"]
+    assert [row[3] for row in grid.rows] == ["", "1.000 µs", "8.000 µs", ""]
+    assert grid.rows[0][2] == "0 B/s"
 
 
 def test_an_overview_holds_a_row_for_each_table():

@@ -12,7 +12,7 @@ from hopline.cli.options import print_json
 from hopline.jobs import transfer
 from hopline.jobs.transfer import Cost, Transfer
 from hopline.model.limits import Concurrency
-from hopline.model.p2p import WAYS, Cut
+from hopline.model.p2p import WAYS, Cut, Route, RouteHop
 from hopline.quantity import Dimension, show
 from hopline.show import figures, images
 from hopline.show import transfer as pages
@@ -47,13 +47,14 @@ def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
     if single and question.route.forward.flit is None:
         blocks.append(Line("One hop: store-and-forward, cut-through, wormhole and one chunk are the same.", "faint"))
     blocks += pages.reasons(answer.estimate)
-    blocks += _figures(answer, single)
+    blocks += _figures(answer, question.route)
     blocks += pages.levers([(lever.change, lever.time, lever.saves) for lever in answer.levers])
     blocks += pages.premises(answer.estimate.shown_premises())
     print_document(blocks)
 
 
-def _figures(answer: Cost, single: bool) -> list[Block]:
+def _figures(answer: Cost, route: Route) -> list[Block]:
+    single = len(route.hops) == 1
     rows = [("long messages tend to", show(answer.peak, "bandwidth"))]
     if answer.half_size is not None:
         rows.insert(0, ("half of the peak from", show(math.ceil(answer.half_size), "size", 3)))
@@ -67,7 +68,15 @@ def _figures(answer: Cost, single: bool) -> list[Block]:
             rows.append(("", "(for h equal hops √((h-1)m/αβ); the form with h in place of h-1 is off by one hop)"))
     if answer.concurrency is not None:
         rows += _requests(answer.concurrency)
+    rows += [(hop.startup, _parts(hop)) for hop in route.hops if len(hop.parts) > 1][:_MOST_PARTS]
     return [Heading("Figures"), Grid(("", ""), rows, left=2)]
+
+
+_MOST_PARTS = 4
+
+
+def _parts(hop: RouteHop) -> str:
+    return " + ".join(f"{show(value, 'time')} {name}" for name, value in hop.parts)
 
 
 def _requests(found: Concurrency) -> list[tuple[str, str]]:

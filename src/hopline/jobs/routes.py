@@ -112,7 +112,8 @@ def _named(path: Path, ranks: int, nics: int, overlap: bool, reduce: bool) -> tu
         caps = tuple((rate, f"memory bandwidth of {node}") for rate, node in path.memory_caps(i, overlap, reduce))
         switch = leg.origin.kind == "switch"
         startup = f"switch latency of {leg.origin.name}" if switch else f"start-up of {leg.name} ({leg.link.name})"
-        hops.append(RouteHop(leg.name, own, startup, f"bandwidth of {leg.name} ({leg.link.name})", caps))
+        parts = () if switch or leg.link.curve else tuple(leg.link.startup.parts(ranks).items())
+        hops.append(RouteHop(leg.name, own, startup, f"bandwidth of {leg.name} ({leg.link.name})", caps, parts))
     return tuple(hops)
 
 

@@ -22,7 +22,8 @@ from hopline.records.estimate import Estimate, Premise, Term
 class RouteHop:
     """One hop: its own cost curve, what else bounds it, and what these are called in the answer.
 
-    ``caps`` are (byte/s, name) of a memory at its ends. Names tell levers apart: see ``changed``.
+    ``caps`` are (byte/s, name) of a memory at its ends. Names tell levers apart: see ``changed``. ``parts`` are the
+    start-up's own, in seconds by name, where they are known.
     """
 
     name: str
@@ -30,6 +31,7 @@ class RouteHop:
     startup: str
     link: str
     caps: tuple[tuple[float, str], ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()
 
     @property
     def curve(self) -> Curve:
