@@ -233,7 +233,7 @@ def test_p2p_half_duplex_text(capsys):
     asked = ("--latency", "1us", "--bandwidth", "50GB/s", "--receive", "32MiB", "--half-duplex")
     data = answer(capsys, "p2p", "--size", "64MiB", *asked)
     assert data["time_s"] == data["exchange"]["value"] == pytest.approx(2e-6 + 96 * 2**20 / 50e9, rel=1e-12)
-    assert (data["binds"], data["exchange"]["combine"]) == ("bytes of both directions, in turn", "sum")
+    assert (data["binds"], data["exchange"]["combine"]) == ("way there", "sum")
     _, out, _ = hopline(capsys, "p2p", "--size", "64MiB", *asked)
     assert re.search(r"\* both directions in turn +2\.015 ms", out)
     assert "Where the time goes (both directions in turn)" in out
@@ -554,3 +554,8 @@ def test_every_argument_may_be_a_list(option, values, capsys):
     together, *alone = rows
     assert [row["time_s"] for row in together] == [answer["time_s"] for answer in alone]
     assert [row["binds"] for row in together] == [answer["binds"] for answer in alone]
+
+
+def test_the_parts_of_a_start_up_are_told(capsys):
+    assert code_of(["p2p", "--size", "64KiB", "--machine", "sg2260", "--path", "a1,b0", "--ranks", "8"]) == 0
+    assert "start-up of a1>a0 (c2c)  250.0 ns software + 950.0 ns synchronisation" in capsys.readouterr().out

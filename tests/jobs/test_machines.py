@@ -189,3 +189,22 @@ def test_without_any_home(monkeypatch):
     monkeypatch.setattr("pwd.getpwuid", nobody)
     with pytest.raises(OutputError, match="no home folder for saved machines: set HOPLINE_HOME"):
         machines.folder()
+
+
+def test_a_replaced_machine_is_kept_and_never_lost(tmp_path, monkeypatch):
+    """Where the new file cannot take its place, the old one still stands there."""
+    file = tmp_path / "mine.toml"
+    machines.save(machines.find("sg2260"), file)
+    before = file.read_text()
+
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(file), "replace", full)
+        with pytest.raises(OutputError, match="No space left"):
+            machines.save(machines.find("tcp-cluster"), file, replace=True)
+    assert file.read_text() == before
+    kept = machines.save(machines.find("tcp-cluster"), file, replace=True)
+    assert kept.read_text() == before
+    assert "TCP cluster" in file.read_text()

@@ -322,10 +322,9 @@ def test_both_directions_without_a_memory_or_over_a_half_duplex_link():
     assert (back.exchange.value, back.exchange.binds) == (full.exchange.value, "way back")
     half = ask(64 * MIB, [(1e-6, 64e9)], receive=32 * MIB, half_duplex=True)
     assert half.exchange.value == exactly(2e-6 + 96 * MIB / 64e9)
-    assert terms(half) == {"start-up, twice": 2e-6, IN_TURN: exactly(96 * MIB / 64e9)}
+    assert terms(half) == {"way there": longer, "way back": shorter}
     assert (half.exchange.name, half.exchange.combine) == ("both directions in turn", "sum")
-    assert (half.exchange.binds, half.exchange.next_limit) == (IN_TURN, "start-up, twice")
-    assert half.exchange.distance == exactly(96 * MIB / 64e9 / 2e-6)
+    assert (half.exchange.binds, half.exchange.next_limit) == ("way there", "way back")
     assert half.estimate is half.exchange
 
 
@@ -458,9 +457,18 @@ def test_a_wormhole_starts_at_its_first_hop():
     assert found["half the start-up of hop 2"] == exactly(1.25e-6 + 64 * MIB / 25e9)
 
 
-def test_a_half_duplex_exchange_is_of_one_hop():
-    with pytest.raises(InputError, match="over one hop: expected a path of two neighbours"):
-        ask(receive=MIB, half_duplex=True)
+def test_a_half_duplex_exchange_is_one_way_after_the_other():
+    there, back = (2.25e-6 + m / 64e9 + m / 25e9 for m in (64 * MIB, MIB))
+    assert ask(receive=MIB, half_duplex=True).exchange.value == exactly(there + back)
+    window = Window(1, 256, 1e-6)
+    slow = ask(MIB, [(1e-6, 64e9)], receive=0, half_duplex=True, window=window)
+    assert slow.exchange.value == exactly(MIB / 256 * 1e-6 + 1e-6)
+
+
+def test_twice_the_memory_is_what_a_machine_with_it_gives():
+    found = ask(64 * MIB, [(1e-6, 64e9)], receive=1024, memory=10e9)
+    lever = next(lever for lever in found.levers if lever.change.startswith("twice the memory bandwidth of both"))
+    assert lever.time == exactly(ask(64 * MIB, [(1e-6, 64e9)], receive=1024, memory=20e9).estimate.value)
 
 
 def test_a_slow_memory_caps_the_sender():

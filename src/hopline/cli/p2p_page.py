@@ -115,7 +115,8 @@ def print_many(asked: Sequence[Asked], as_json: bool) -> None:
     for item, times, q in rows:
         cells = [show(value, dimension) for value, dimension in item.varied.values()]
         cells += [show(times[n], "time") for n in shown]
-        cells.append(show(q.size / times[q.way] if times[q.way] else None, "bandwidth"))
+        asked_for = transfer.answer(q).value
+        cells.append(show(q.size / asked_for if asked_for else None, "bandwidth"))
         cells += [] if single else [str(transfer.best_chunks(q))]
         cells += [show(transfer.exchange_time(q), "time")] if exchanged else []
         table.append(tuple(cells))

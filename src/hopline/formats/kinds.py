@@ -40,7 +40,7 @@ def _matching(*patterns: bytes) -> Recogniser:
 
 _ROWS = [
     Format(
-        "samples", "hopline samples (JSON Lines)", _matching(rb'\n[ \t]*\{[ \t]*"hopline"[ \t]*:[ \t]*"samples"'),
+        "samples", "hopline samples (JSON Lines)", _matching(rb'\n[ \t]*\{[^\n]{0,400}"hopline"[ \t]*:[ \t]*"samples"'),
         "hopline.formats.samples:read",
     ),
     Format(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path as File
@@ -130,8 +131,8 @@ def save(machine: Machine, file: File, replace: bool = False) -> File | None:
         beside.write_text(dumps(machine), encoding="utf-8")
         if file.exists():
             kept = file.with_suffix(f".{datetime.now():%Y%m%d-%H%M%S-%f}.bak")
-            file.rename(kept)
-        beside.rename(file)
+            shutil.copy2(file, kept)
+        beside.replace(file)
     except OSError as error:
         with contextlib.suppress(OSError):
             beside.unlink()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from hopline.errors import InputError
 from hopline.model import chunks, limits, p2p, pipeline
@@ -165,8 +166,11 @@ def _changes(question: Transfer) -> Iterator[tuple[str, Transfer]]:
     if question.receive is not None and question.half_duplex:
         yield "a full-duplex link", replace(question, half_duplex=False)
     if question.receive is not None and question.shared:
-        doubled = tuple((2 * rate, out, home) for rate, out, home in question.shared)
-        yield "twice the memory bandwidth of both ends", replace(question, shared=doubled)
+        shared = tuple((2 * rate, out, home) for rate, out, home in question.shared)
+        caps = {name for hop in question.route.hops for _, name in hop.caps}
+        route = reduce(lambda changed, name: changed.changed(name, 2.0), sorted(caps), question.route)
+        where = "of both ends" if len(question.route.hops) == 1 else "everywhere"
+        yield f"twice the memory bandwidth {where}", replace(question, shared=shared, route=route)
 
 
 def _window_time(question: Transfer, window: Window) -> float:
@@ -222,28 +226,24 @@ def _first_reaching(time: Callable[[float], float], rate: float) -> float | None
 
 
 def _exchange(question: Transfer) -> Estimate:
-    """Both directions at once: the way back is taken to be like the way there."""
+    """Both directions: at once, or in turn over half duplex. The way back is taken to be like the way there."""
     send, receive = question.size, question.receive or 0.0
-    if question.half_duplex:
-        return _half_duplex(question, send, receive)
     there, back = (_moved(replace(question, size=size), question.way).value for size in (send, receive))
+    terms = [Term("way there", there), Term("way back", back)]
+    if question.half_duplex:
+        return _in_turn("both directions in turn", terms, question.route.premises)
     empty = p2p.WAYS[question.way](0.0, question.route, question.cut).value
     shared = max((empty + (send * out + receive * home) / rate for rate, out, home in question.shared), default=0.0)
-    terms = [Term("way there", there), Term("way back", back)]
     terms += [Term("memory that both directions share", shared)] if question.shared else []
     return _longest("both directions at once", terms, question.route.premises)
 
 
-def _half_duplex(question: Transfer, send: float, receive: float) -> Estimate:
-    if len(question.route.hops) > 1:
-        raise InputError("a half-duplex exchange is priced over one hop: expected a path of two neighbours")
-    latency, bandwidth = question.route.hops[0].at(max(send, receive))
-    time = limits.duplex_half(send, receive, min(bandwidth, _FASTEST), latency)
-    terms = (Term("start-up, twice", 2 * latency), Term("bytes of both directions, in turn", time - 2 * latency))
+def _in_turn(name: str, terms: Sequence[Term], premises: tuple[Premise, ...]) -> Estimate:
+    """The Estimate of two things one after the other."""
     first, following = sorted(terms, key=lambda term: -term.value)
     distance = first.value / following.value if following.value else None
-    names = first.name, following.name
-    return Estimate("both directions in turn", time, "time", terms, "sum", *names, distance, question.route.premises)
+    total = math.fsum(term.value for term in terms)
+    return Estimate(name, total, "time", tuple(terms), "sum", first.name, following.name, distance, premises)
 
 
 def _longest(name: str, terms: Sequence[Term], premises: tuple[Premise, ...]) -> Estimate:

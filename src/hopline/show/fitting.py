@@ -75,14 +75,10 @@ _DOUBTFUL = 0.2
 def _doubts(fit: Fit, size: Floats, time: Floats) -> list[Block]:
     """What a reader should know before using the curve: falls in what was measured, and errors too large to trust."""
     blocks: list[Block] = []
-    order = np.argsort(size, kind="stable")
-    falls = [
-        (1 - time[after] / time[before], before, after)
-        for before, after in pairwise(order)
-        if time[after] < (1 - _WORTH_SAYING) * time[before]
-    ]
-    for fall, before, after in sorted(falls, reverse=True)[:_MOST_FALLS]:
-        sizes = f"from {show(size[before], 'size')} to {show(size[after], 'size')}"
+    points = pairwise(sorted(_medians(size, time).items()))
+    falls = [(1 - t1 / t0, m0, m1) for (m0, t0), (m1, t1) in points if t1 < (1 - _WORTH_SAYING) * t0]
+    for fall, low, high in sorted(falls, reverse=True)[:_MOST_FALLS]:
+        sizes = f"from {show(low, 'size')} to {show(high, 'size')}"
         blocks.append(Line(f"Measured time falls by {100 * fall:.0f} % {sizes}: another protocol, or noise.", "faint"))
     if max(fit.held_out.mean, fit.inside.mean) > _DOUBTFUL or fit.inside.worst > 2 * _DOUBTFUL:
         blocks.append(
@@ -92,6 +88,11 @@ def _doubts(fit: Fit, size: Floats, time: Floats) -> list[Block]:
 
 
 _MOST_FALLS = 3
+
+
+def _medians(size: Floats, time: Floats) -> dict[float, float]:
+    """Size -> median time, as a fit takes repeats of one size."""
+    return {float(m): float(np.median(time[size == m])) for m in np.unique(size)}
 
 
 def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]) -> Grid:
@@ -111,7 +112,7 @@ def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]
 
 def predictions(fit: Fit, sizes: Sequence[float], size: Floats, time: Floats) -> Grid:
     """Predicted times, beside what was measured of the same size; those outside of the measured range are marked."""
-    known = dict(zip(size.tolist(), time.tolist(), strict=True))
+    known = _medians(size, time)
     rows = []
     for m, t, outside in zip(sizes, fit.curve.time(sizes).tolist(), fit.extrapolates(sizes), strict=True):
         measured = show(known[m], "time") if m in known else ""
