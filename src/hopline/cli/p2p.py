@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from hopline.cli.options import json_option, quantity
-from hopline.cli.p2p_page import Asked, draw, print_many, print_one
+from hopline.cli.p2p_page import Asked, print_many, print_one
 from hopline.errors import InputError
 from hopline.jobs import routes, transfer
 from hopline.jobs.loading import resolve
@@ -23,7 +23,6 @@ from hopline.quantity import Dimension, show
 from hopline.quantity import bandwidth as parse_bandwidth
 from hopline.quantity import time as parse_time
 from hopline.records.estimate import Premise
-from hopline.show import images
 
 EXAMPLES = """\b
 Examples:
@@ -80,10 +79,10 @@ def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
     may be a list (1KiB,64KiB) or a range (1KiB..1GiB doubles, 1KiB..1GiB:x4, 1us..9us:+2us; counts go by one).
     """
     if plot is not None:
-        images.check_ending(plot)
+        resolve("hopline.cli.p2p_picture:check_ending")(plot)
     asked = list(_questions(given))
     if plot is not None:
-        draw(asked, plot)
+        resolve("hopline.cli.p2p_picture:draw")(asked, plot)
     if len(asked) == 1:
         answer = transfer.cost(asked[0].question)
         print_one(asked[0], answer, as_json)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path as File
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hopline.cli.options import print_json
 from hopline.jobs import transfer
 from hopline.jobs.transfer import Cost, Transfer
 from hopline.model.limits import Concurrency
-from hopline.model.p2p import WAYS, Cut, Route, RouteHop
+from hopline.model.p2p import WAYS, Route, RouteHop
 from hopline.quantity import Dimension, show
-from hopline.show import figures, images
 from hopline.show import transfer as pages
 from hopline.show.document import Block, Grid, Heading, Line, print_document
 
@@ -155,29 +153,3 @@ def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[
 def p2p_premises(question: Transfer) -> tuple[Any, ...]:
     """Premises of a question that are worth showing."""
     return WAYS[question.way](question.size, question.route, question.cut).shown_premises()
-
-
-# --- drawing ------------------------------------------------------------------------------------------------------
-
-
-def draw(asked: Sequence[Asked], file: File) -> None:
-    question = max((item.question for item in asked), key=lambda q: q.size)
-    sizes = sorted({item.question.size for item in asked if item.question.size > 0})
-    if len(sizes) < 2:
-        middle = max(question.size, 1.0)
-        sizes = sorted({float(round(middle * 2.0**e)) for e in range(-14, 5) if middle * 2.0**e >= 1})
-    swept = transfer.over_size(question, sizes)
-    single = len(question.route.hops) == 1
-    series = {n: (swept.values, t) for n, t in swept.times.items() if not single or n == "store-and-forward"}
-    if single:
-        series = {"α + m/β": next(iter(series.values()))}
-    by_size = figures.times(series, "size", f"Time against size, {asked[0].path}")
-    if single:
-        images.save(by_size, file)
-        return
-    cut = transfer.over_chunks(question)
-    best = transfer.cost(replace(question, cut=Cut())).best
-    by_k = figures.times(
-        {"pipelined": (cut.values, cut.times["pipelined"])}, "chunks", f"Time against k, {show(question.size, 'size')}"
-    )
-    images.save(figures.stacked([by_size, figures.marked(by_k, float(best.k), best.time, f"best k = {best.k}")]), file)

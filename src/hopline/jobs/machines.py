@@ -14,9 +14,9 @@ from datetime import datetime
 from pathlib import Path as File
 
 from hopline.errors import MachineError, OutputError, UnknownNameError
+from hopline.jobs.loading import resolve
 from hopline.machine import files
 from hopline.machine.topology import Machine
-from hopline.machine.writing import dumps
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def save(machine: Machine, file: File, replace: bool = False) -> File | None:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.exists() and not replace:
             raise OutputError(f"{file} exists: give another name, or move it away first")
-        beside.write_text(dumps(machine), encoding="utf-8")
+        beside.write_text(resolve("hopline.machine.writing:dumps")(machine), encoding="utf-8")
         if file.exists():
             kept = file.with_suffix(f".{datetime.now():%Y%m%d-%H%M%S-%f}.bak")
             shutil.copy2(file, kept)

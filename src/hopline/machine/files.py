@@ -8,7 +8,6 @@ joins those of the same number.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path as File
 from typing import Any, TypeVar, get_args
 
@@ -41,15 +40,17 @@ _Entry = TypeVar("_Entry")
 
 def preset_names() -> list[str]:
     """The machines that come with hopline."""
-    folder = resources.files("hopline.machine") / "presets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return sorted(file.stem for file in _PRESETS.glob("*.toml"))
+
+
+_PRESETS = File(__file__).with_name("presets")
 
 
 def preset_text(name: str) -> str:
     """The file of a preset as text. Raises UnknownNameError."""
     if name not in preset_names():
         raise UnknownNameError("preset", name, preset_names())
-    return (resources.files("hopline.machine") / "presets" / f"{name}.toml").read_text(encoding="utf-8")
+    return (_PRESETS / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def load(file: File) -> Machine:
