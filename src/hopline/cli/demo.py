@@ -12,7 +12,6 @@ from hopline.cli.options import json_option, print_json, quantity
 from hopline.errors import OutputError
 from hopline.jobs import demonstration, measuring, routes, transfer
 from hopline.jobs.demonstration import Demonstration
-from hopline.jobs.fitting import TableFit
 from hopline.jobs.machines import find
 from hopline.quantity import show
 from hopline.records.sample import Sample
@@ -51,40 +50,36 @@ def demo(folder: File, seconds: float | None, as_json: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder} cannot be made: {error.strerror}") from None
-    samples_file = folder / measuring.new_file().name
+    samples = folder / measuring.new_file().name
     if not as_json:
-        click.echo(
-            f"Sending real messages between two processes of this machine for about {show(time, 'time', 2)} ...",
-            err=True,
-        )
-    found = demonstration.conclude(_measured(time, samples_file))
-    fit: TableFit = measuring.fitted(found.samples, samples_file)
-    saved, _ = measuring.save_local(fit, "local")
-    drawing = fit_pages.picture(
-        found.all_size,
-        found.all_time,
-        {"one line": found.line, "pieces": found.pieces},
-        "Send/Recv on this machine: fitted on some sizes, predicted on the others",
-        held_out=np.array(demonstration.HELD_OUT_SIZES, dtype=float),
-    )
-    pictures = [folder / "prediction.png", folder / "prediction.html"]
-    for file in pictures:
-        images.save(drawing, file)
+        text = f"Sending real messages between two processes of this machine for about {show(time, 'time', 2)} ..."
+        click.echo(text, err=True)
+    found = demonstration.conclude(_measured(time, samples))
+    machine, _ = measuring.save_local(measuring.fitted(found.samples, samples), "local")
+    pictures = _pictures(found, folder)
     if as_json:
-        print_json(
-            {
-                "predicted": [{"size": s.size, "measured_s": s.median, "predicted_s": t} for s, t in found.predicted],
-                "line": asdict(found.line),
-                "pieces": asdict(found.pieces),
-                "samples": str(samples_file),
-                "machine": str(saved),
-                "pictures": [str(p) for p in pictures],
-            }
-        )
+        files = {"samples": str(samples), "machine": str(machine), "pictures": [str(file) for file in pictures]}
+        print_json({**_data(found), **files})
         return
-    print_document(_page(found))
-    print_document([Heading("Files"), *(Line(f"  {file}") for file in (samples_file, saved, *pictures))])
+    print_document([*_page(found), Heading("Files"), *(Line(f"  {file}") for file in (samples, machine, *pictures))])
     click.echo("\nNext: hopline p2p --size 1MiB --machine local --path rank0,rank1")
+
+
+def _pictures(found: Demonstration, folder: File) -> list[File]:
+    """Draw what was fitted and what was predicted, as an image and as a page."""
+    curves = {"one line": found.line, "pieces": found.pieces}
+    title = "Send/Recv on this machine: fitted on some sizes, predicted on the others"
+    held_out = np.array(demonstration.HELD_OUT_SIZES, dtype=float)
+    drawing = fit_pages.picture(found.all_size, found.all_time, curves, title, held_out)
+    files = [folder / "prediction.png", folder / "prediction.html"]
+    for file in files:
+        images.save(drawing, file)
+    return files
+
+
+def _data(found: Demonstration) -> dict[str, object]:
+    predicted = [{"size": s.size, "measured_s": s.median, "predicted_s": t} for s, t in found.predicted]
+    return {"predicted": predicted, "line": asdict(found.line), "pieces": asdict(found.pieces)}
 
 
 def _measured(seconds: float, file: File) -> list[Sample]:

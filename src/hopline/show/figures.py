@@ -66,56 +66,36 @@ def fit(
     lines = [{"x": x, "time": t, "series": name} for name, xy in curves.items() for x, t in zip(*xy, strict=True)]
     rest = [{"x": x, "residual": r, "role": role} for x, r, role in residuals]
     x, y = _size_axis(dots), _time_axis([t for _, t, _ in points])
-    roles = sorted({role for _, _, role in points})
-    shape = {
-        "field": "role",
-        "type": "nominal",
-        "title": None,
-        "legend": {"orient": "bottom"} if len(roles) > 1 else None,
-        "scale": {"domain": roles, "range": ["circle", "diamond", "square"][: len(roles)]},
+    shape = _roles(sorted({role for _, _, role in points}))
+    drawn = {
+        "data": {"values": _thinned(lines)},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {"x": x, "y": y, "color": _series(list(curves))},
     }
-    top: Spec = {
-        "width": 640,
-        "height": 330,
-        "layer": [
-            {
-                "data": {"values": _thinned(lines)},
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"x": x, "y": y, "color": _series(list(curves))},
-            },
-            {
-                "data": {"values": _thinned(dots)},
-                "mark": {"type": "point", "size": 60, "filled": True, "color": "#222", "opacity": 0.85},
-                "encoding": {"x": x, "y": y, "shape": shape},
-            },
-        ],
-    }
-    bottom: Spec = {
-        "width": 640,
-        "height": 120,
-        "layer": [
-            {
-                "data": {"values": [{"zero": 0}]},
-                "mark": {"type": "rule", "color": "#999"},
-                "encoding": {"y": {"datum": 0}},
-            },
-            {
-                "data": {"values": _thinned(rest)},
-                "mark": {"type": "point", "size": 45, "filled": True, "color": "#222", "opacity": 0.85},
-                "encoding": {
-                    "x": x,
-                    "y": {
-                        "field": "residual",
-                        "type": "quantitative",
-                        "title": "model / measured − 1",
-                        "axis": {"format": "+.0%"},
-                    },
-                    "shape": {**shape, "legend": None},
-                },
-            },
-        ],
-    }
-    return {"$schema": SCHEMA, "title": _title(title, len(points)), "vconcat": [top, bottom], "config": _CONFIG}
+    measured = {"data": {"values": _thinned(dots)}, "mark": _DOT, "encoding": {"x": x, "y": y, "shape": shape}}
+    top: Spec = {"width": 640, "height": 330, "layer": [drawn, measured]}
+    panes = [top, _residual_pane(rest, x, shape)]
+    return {"$schema": SCHEMA, "title": _title(title, len(points)), "vconcat": panes, "config": _CONFIG}
+
+
+_DOT: Spec = {"type": "point", "size": 60, "filled": True, "color": "#222", "opacity": 0.85}
+
+
+def _roles(roles: list[str]) -> Spec:
+    """A shape for each role of a point; a legend where there are several."""
+    shapes = ["circle", "diamond", "square"][: len(roles)]
+    legend = {"orient": "bottom"} if len(roles) > 1 else None
+    scale = {"domain": roles, "range": shapes}
+    return {"field": "role", "type": "nominal", "title": None, "legend": legend, "scale": scale}
+
+
+def _residual_pane(rows: list[Spec], x: Spec, shape: Spec) -> Spec:
+    axis = {"format": "+.0%"}
+    y = {"field": "residual", "type": "quantitative", "title": "model / measured − 1", "axis": axis}
+    zero = {"data": {"values": [{}]}, "mark": {"type": "rule", "color": "#999"}, "encoding": {"y": {"datum": 0}}}
+    encoding = {"x": x, "y": y, "shape": {**shape, "legend": None}}
+    rest = {"data": {"values": _thinned(rows)}, "mark": {**_DOT, "size": 45}, "encoding": encoding}
+    return {"width": 640, "height": 120, "layer": [zero, rest]}
 
 
 _CONFIG: Spec = {
