@@ -1,13 +1,16 @@
 """Every error a user can cause or meet: one class per cause, one line per message.
 
 What belongs here: exception classes. The command line prints ``str(error)`` and leaves with code 2; a message names the
-value, what was expected and how to mend it.
+value, what was expected and how to mend it. The exit code of an interrupt stands here too, beside the errors it is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+INTERRUPTED = 130
+"""Exit code of what Ctrl-C ended, as shells have it."""
 
 
 class HoplineError(Exception):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 from hopline import __version__
-from hopline.errors import HoplineError
+from hopline.errors import INTERRUPTED, HoplineError
 from hopline.jobs.loading import resolve
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -35,7 +35,6 @@ Examples:
   hopline fit all_reduce.log --plot fit.png --save cluster.toml
 """
 _BAD_INPUT = 2
-_INTERRUPTED = 130
 
 
 class Commands(click.Group):
@@ -89,7 +88,7 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
         return _failed(str(error))
     except (KeyboardInterrupt, click.Abort):
         click.echo("hopline: interrupted", err=True)
-        return _INTERRUPTED
+        return INTERRUPTED
     except OverflowError:
         return _failed("a number in this question is too large or too small to answer it")
     except BrokenPipeError:

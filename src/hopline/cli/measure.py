@@ -8,7 +8,7 @@ from pathlib import Path as File
 import click
 
 from hopline.cli.options import json_option, print_json, quantity
-from hopline.errors import FitError
+from hopline.errors import INTERRUPTED, FitError
 from hopline.jobs import machines, measuring
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.measuring import Measured
@@ -23,7 +23,6 @@ Examples:
   hopline measure --sizes 1KiB..1MiB --seconds 5s --out samples.jsonl
   hopline p2p --size 1MiB --machine local --path rank0,rank1
 """
-_INTERRUPTED = 130
 
 
 @click.command(epilog=EXAMPLES)
@@ -53,7 +52,7 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
     measured = _watched(plan, file)
     if not measured.samples:
         click.echo("hopline: interrupted before the first size was measured", err=True)
-        raise click.exceptions.Exit(_INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
     fit = measuring.fitted(measured.samples, file)
     saved, kept, reason = None, None, fit.reason
     if fit.pieces is not None and not measured.interrupted:
@@ -69,7 +68,7 @@ def measure(sizes: list[float] | None, seconds: float | None, out: File | None, 
         click.echo(
             f"hopline: interrupted after {len(measured.samples)} of {len(plan.sizes)} sizes, which are kept", err=True
         )
-        raise click.exceptions.Exit(_INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _watched(plan: Plan, file: File) -> Measured:

@@ -220,7 +220,7 @@ def _lines(one: dict[str, Any]) -> list[tuple[float, float]]:
 def _line(text: str) -> tuple[float, float]:
     latency, colon, bandwidth = text.partition(":")
     if not colon:
-        raise click.UsageError(f"--hop: {text!r} is not TIME:BANDWIDTH, like 2us:25GB/s")
+        raise _usage(f"--hop: {text!r} is not TIME:BANDWIDTH, like 2us:25GB/s")
     return parse_time(latency), parse_bandwidth(bandwidth)
 
 

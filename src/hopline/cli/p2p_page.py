@@ -1,4 +1,4 @@
-"""What ``hopline p2p`` prints and draws: one question in full, many as a table, a picture of either."""
+"""What ``hopline p2p`` prints: one question in full, many as a table."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from hopline.cli.options import print_json
 from hopline.jobs import transfer
 from hopline.jobs.transfer import Cost, Transfer
-from hopline.model.limits import Concurrency
+from hopline.model.limits import Concurrency, effective
 from hopline.model.p2p import WAYS, Route, RouteHop
 from hopline.quantity import Dimension, show
+from hopline.records.estimate import Estimate
 from hopline.show import transfer as pages
 from hopline.show.document import Block, Grid, Heading, Line, print_document
 
@@ -24,9 +25,6 @@ class Asked:
     question: Transfer
     varied: dict[str, tuple[float, Dimension]]
     path: str
-
-
-# --- printing -----------------------------------------------------------------------------------------------------
 
 
 def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
@@ -92,41 +90,52 @@ def as_data(answer: Cost) -> dict[str, Any]:
     data = asdict(answer)
     data["time_s"] = answer.estimate.value
     data["way"] = answer.chosen
-    data["effective"] = answer.size / answer.estimate.value if answer.estimate.value else None
+    data["effective"] = effective(answer.size, answer.estimate.value)
     data["binds"] = answer.estimate.binds
     return data
 
 
 def print_many(asked: Sequence[Asked], as_json: bool) -> None:
     """A row for each question."""
-    rows = [(item, transfer.times(item.question), item.question) for item in asked]
+    rows = [_Row(item, transfer.times(item.question), transfer.answer(item.question)) for item in asked]
     if as_json:
-        print_json([_row_data(*row) for row in rows])
+        print_json([_row_data(row) for row in rows])
         return
-    single = all(len(q.route.hops) == 1 for _, _, q in rows)
-    exchanged = any(q.receive is not None for _, _, q in rows)
+    single = all(len(item.question.route.hops) == 1 for item in asked)
+    exchanged = any(item.question.receive is not None for item in asked)
     shown = _shown(asked[0].question, single)
     names = [name.replace("_", "-") for name in asked[0].varied]
-    header = (*names, *shown.values(), "effective", *(["best k"] if not single else []))
+    header = (*names, *shown.values(), "effective", *([] if single else ["best k"]))
     header += ("both directions",) if exchanged else ()
     table = []
-    for item, times, q in rows:
-        cells = [show(value, dimension) for value, dimension in item.varied.values()]
-        cells += [show(times[n], "time") for n in shown]
-        asked_for = transfer.answer(q).value
-        cells.append(show(q.size / asked_for if asked_for else None, "bandwidth"))
-        cells += [] if single else [str(transfer.best_chunks(q))]
-        cells += [show(transfer.exchange_time(q), "time")] if exchanged else []
+    for row in rows:
+        cells = [show(value, dimension) for value, dimension in row.asked.varied.values()]
+        cells += [show(row.times[n], "time") for n in shown]
+        cells.append(show(row.effective, "bandwidth"))
+        cells += [] if single else [str(transfer.best_chunks(row.asked.question))]
+        cells += [show(row.answer.value, "time")] if exchanged else []
         table.append(tuple(cells))
-    blocks: list[Block] = [
-        Heading("Cost over hops" if "hops" in asked[0].varied else f"Cost over {asked[0].path}"),
-        pages.sweep(header, table),
-    ]
+    title = "Cost over hops" if "hops" in asked[0].varied else f"Cost over {asked[0].path}"
+    blocks: list[Block] = [Heading(title), pages.sweep(header, table)]
     if not single:
         text = f"effective: of the {asked[0].question.way} way; pipelined: with its best k unless given"
         blocks.append(Line(text, "faint"))
-    found = dict.fromkeys(premise for item in asked for premise in p2p_premises(item.question))
+    found = dict.fromkeys(premise for row in rows for premise in row.answer.shown_premises())
     print_document([*blocks, *pages.premises(list(found)[:_MOST_PREMISES])])
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One question of a sweep, with the times of all ways and the answer to what was asked for."""
+
+    asked: Asked
+    times: dict[str, float]
+    answer: Estimate
+
+    @property
+    def effective(self) -> float | None:
+        """Byte/s of what was asked for."""
+        return effective(self.asked.question.size, self.answer.value)
 
 
 _MOST_PREMISES = 6
@@ -140,16 +149,11 @@ def _shown(question: Transfer, single: bool) -> dict[str, str]:
     return {question.way: "time"} | whole
 
 
-def _row_data(item: Asked, times: dict[str, float], question: Transfer) -> dict[str, Any]:
-    found = transfer.answer(question)
-    data: dict[str, Any] = {"size": question.size, **{name: value for name, (value, _) in item.varied.items()}}
-    data |= {"way": question.way, "time_s": found.value, "binds": found.binds, "ways_s": times}
-    data["effective"] = question.size / found.value if found.value else None
+def _row_data(row: _Row) -> dict[str, Any]:
+    question = row.asked.question
+    data: dict[str, Any] = {"size": question.size, **{name: value for name, (value, _) in row.asked.varied.items()}}
+    data |= {"way": question.way, "time_s": row.answer.value, "binds": row.answer.binds, "ways_s": row.times}
+    data["effective"] = row.effective
     if len(question.route.hops) > 1:
         data["best_k"] = transfer.best_chunks(question)
     return data
-
-
-def p2p_premises(question: Transfer) -> tuple[Any, ...]:
-    """Premises of a question that are worth showing."""
-    return WAYS[question.way](question.size, question.route, question.cut).shown_premises()

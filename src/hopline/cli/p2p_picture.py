@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path as File
 
 from hopline.cli.p2p_page import Asked
 from hopline.jobs import transfer
-from hopline.model.p2p import Cut
 from hopline.quantity import show
 from hopline.show import figures, images
 
@@ -17,6 +15,7 @@ check_ending = images.check_ending
 
 
 def draw(asked: Sequence[Asked], file: File) -> None:
+    """Draw the largest of the questions into ``file``."""
     question = max((item.question for item in asked), key=lambda q: q.size)
     sizes = sorted({item.question.size for item in asked if item.question.size > 0})
     if len(sizes) < 2:
@@ -32,8 +31,9 @@ def draw(asked: Sequence[Asked], file: File) -> None:
         images.save(by_size, file)
         return
     cut = transfer.over_chunks(question)
-    best = transfer.cost(replace(question, cut=Cut())).best
+    k = float(transfer.best_chunks(question))
+    time = cut.times["pipelined"][cut.values.index(k)]
     by_k = figures.times(
         {"pipelined": (cut.values, cut.times["pipelined"])}, "chunks", f"Time against k, {show(question.size, 'size')}"
     )
-    images.save(figures.stacked([by_size, figures.marked(by_k, float(best.k), best.time, f"best k = {best.k}")]), file)
+    images.save(figures.stacked([by_size, figures.marked(by_k, k, time, f"best k = {k:.0f}")]), file)

@@ -17,7 +17,7 @@ from hopline.jobs.measuring import Watcher
 from hopline.records.fit import Fit
 from hopline.records.sample import Sample
 from hopline.run.plan import Plan
-from hopline.study.calibrate import calibrate
+from hopline.study.calibrate import line_and_best
 
 FITTED_SIZES = tuple(sorted([2**power for power in range(3, 27)] + [3 * 2**power for power in range(2, 25)]))
 HELD_OUT_SIZES = tuple(5 * 2**power for power in range(1, 24, 2))
@@ -64,7 +64,7 @@ def conclude(samples: Sequence[Sample]) -> Demonstration:
     known = [s for s in samples if s.size in FITTED_SIZES]
     unseen = [s for s in samples if s.size in HELD_OUT_SIZES]
     size, time = [float(s.size) for s in known], [s.median for s in known]
-    line, pieces = calibrate(size, time, most_pieces=1), calibrate(size, time)
+    line, pieces = line_and_best(size, time)
     predicted = [(s, float(t)) for s, t in zip(unseen, pieces.curve.time([float(s.size) for s in unseen]), strict=True)]
     every = np.array([float(s.size) for s in samples]), np.array([s.median for s in samples])
     return Demonstration(list(samples), line, pieces, predicted, *every)

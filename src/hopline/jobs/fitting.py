@@ -20,7 +20,7 @@ from hopline.machine.topology import Connection, Machine
 from hopline.records.fit import Fit
 from hopline.records.table import Floats, Log, Table
 from hopline.study.calibrate import MOST_PIECES as MOST_PIECES
-from hopline.study.calibrate import calibrate
+from hopline.study.calibrate import line_and_best
 
 ENDS = ("rank0", "rank1")
 """Nodes of a machine made from one fit."""
@@ -70,8 +70,7 @@ def fit_table(number: int, source: str, table: Table, in_place: bool, most_piece
     if table.ranks == 1:
         return TableFit(number, source, table, time, reason="one rank ran: no network was used")
     try:
-        line = calibrate(table.size, time, table.measure, most_pieces=1)
-        pieces = calibrate(table.size, time, table.measure, most_pieces)
+        line, pieces = line_and_best(table.size, time, table.measure, most_pieces)
     except FitError as error:
         return TableFit(number, source, table, time, reason=str(error))
     return TableFit(number, source, table, time, line, pieces)

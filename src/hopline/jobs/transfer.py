@@ -1,6 +1,6 @@
-"""Cost a transfer: from what the user gave to Estimates for every way of moving the message.
+"""Cost a transfer: Estimates for every way of moving the message, and what would change what was asked for.
 
-What belongs here: the question (Transfer), how it becomes a Route, and the answer (Cost) with the premises checked.
+What belongs here: the question (Transfer) and the answer (Cost). How hops become a Route is ``routes``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hopline.model import chunks, limits, p2p, pipeline
 from hopline.model.chunks import Best, ClosedForm
 from hopline.model.p2p import Cut, Lever, Route
 from hopline.quantity import NON_NEGATIVE, show
-from hopline.records.estimate import Estimate, Premise, Term
+from hopline.records.estimate import Estimate, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,21 @@ class Window:
     in_flight: float | None
     payload: float
     turnaround: float
+
+    def __post_init__(self) -> None:
+        if self.in_flight is not None and self.in_flight <= 0:
+            raise InputError(f"{self.in_flight:g} requests in flight move nothing: expected at least 1")
+
+    @property
+    def rate(self) -> float:
+        """Byte/s that the requests in flight allow; infinite where their number or turnaround is no limit."""
+        if self.in_flight is None or self.turnaround == 0:
+            return math.inf
+        return self.in_flight * self.payload / self.turnaround
+
+    def least(self, size: float) -> float:
+        """The least time in seconds for ``size`` bytes: not below one turnaround where the number is given."""
+        return 0.0 if self.in_flight is None else max(self.turnaround, size / self.rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +116,10 @@ def _check(question: Transfer) -> None:
 
 
 def limited(question: Transfer) -> Transfer:
-    """The question with a single hop no faster than the sender's memory allows."""
-    route = question.route
+    """The question with its first hop no faster than the sender's memory allows."""
     if question.memory is None:
         return question
-    route = route.capped(question.memory, "memory bandwidth of the sender")
+    route = question.route.capped(question.memory, "memory bandwidth of the sender")
     return replace(question, route=route, memory=None, shared=((question.memory, 1.0, 1.0), *question.shared))
 
 
@@ -130,16 +144,17 @@ def _requests(question: Transfer, line: Estimate) -> Estimate | None:
     window = question.window
     if window is None or window.in_flight is None:
         return None
-    if window.in_flight <= 0:
-        raise InputError(f"{window.in_flight:g} requests in flight move nothing: expected at least 1")
-    rate = window.in_flight * window.payload / window.turnaround if window.turnaround else math.inf
     each = f"{window.in_flight:g} x {show(window.payload, 'size')} per {show(window.turnaround, 'time')}"
     terms = (
-        Term(f"requests in flight ({each})", question.size / rate, "more or larger requests, or a shorter turnaround"),
+        Term(
+            f"requests in flight ({each})",
+            question.size / window.rate,
+            "more or larger requests, or a shorter turnaround",
+        ),
         Term("one turnaround", window.turnaround, "a shorter turnaround"),
         Term("line itself", line.value, "a faster line"),
     )
-    return _longest(line.name, terms, line.premises)
+    return Estimate.of(line.name, terms, "max", line.premises)
 
 
 def answer(question: Transfer) -> Estimate:
@@ -173,12 +188,6 @@ def _changes(question: Transfer) -> Iterator[tuple[str, Transfer]]:
         yield f"twice the memory bandwidth {where}", replace(question, shared=shared, route=route)
 
 
-def _window_time(question: Transfer, window: Window) -> float:
-    """The least time that the requests in flight allow."""
-    moving = (window.in_flight or 0.0) * window.payload
-    return max(window.turnaround, question.size * window.turnaround / moving)
-
-
 def _together(question: Transfer, slopes: Sequence[float]) -> float:
     """Seconds per byte of the whole path: the sum where hops wait for one another, else the slowest."""
     return sum(slopes) if question.way == "store-and-forward" else max(slopes)
@@ -186,10 +195,7 @@ def _together(question: Transfer, slopes: Sequence[float]) -> float:
 
 def _peak(question: Transfer) -> float:
     """Byte/s that long messages tend to; infinite where time does not grow with size."""
-    window = question.window
-    if window is not None and window.in_flight is not None and window.turnaround:
-        return min(_way_peak(question), window.in_flight * window.payload / window.turnaround)
-    return _way_peak(question)
+    return min(_way_peak(question), math.inf if question.window is None else question.window.rate)
 
 
 def _way_peak(question: Transfer) -> float:
@@ -231,26 +237,11 @@ def _exchange(question: Transfer) -> Estimate:
     there, back = (_moved(replace(question, size=size), question.way).value for size in (send, receive))
     terms = [Term("way there", there), Term("way back", back)]
     if question.half_duplex:
-        return _in_turn("both directions in turn", terms, question.route.premises)
+        return Estimate.of("both directions in turn", terms, "sum", question.route.premises)
     empty = p2p.WAYS[question.way](0.0, question.route, question.cut).value
     shared = max((empty + (send * out + receive * home) / rate for rate, out, home in question.shared), default=0.0)
     terms += [Term("memory that both directions share", shared)] if question.shared else []
-    return _longest("both directions at once", terms, question.route.premises)
-
-
-def _in_turn(name: str, terms: Sequence[Term], premises: tuple[Premise, ...]) -> Estimate:
-    """The Estimate of two things one after the other."""
-    first, following = sorted(terms, key=lambda term: -term.value)
-    distance = first.value / following.value if following.value else None
-    total = math.fsum(term.value for term in terms)
-    return Estimate(name, total, "time", tuple(terms), "sum", first.name, following.name, distance, premises)
-
-
-def _longest(name: str, terms: Sequence[Term], premises: tuple[Premise, ...]) -> Estimate:
-    """The Estimate of things that go on at the same time."""
-    first, following, *_ = sorted(terms, key=lambda term: -term.value)
-    distance = first.value / following.value if following.value else None
-    return Estimate(name, first.value, "time", tuple(terms), "max", first.name, following.name, distance, premises)
+    return Estimate.of("both directions at once", terms, "max", question.route.premises)
 
 
 # --- many at once -------------------------------------------------------------------------------------------------
@@ -286,8 +277,7 @@ def over_chunks(question: Transfer) -> Sweep:
     counts = sorted({min(last, max(1, round(last ** (i / 120)))) for i in range(121)} | {best})
     time = pipeline.balanced(question.size, [hop.curve for hop in question.route.hops], [float(k) for k in counts])
     whole = p2p.WAYS["store-and-forward"](question.size, question.route, question.cut).value
-    window = question.window
-    floor = 0.0 if window is None or window.in_flight is None else _window_time(question, window)
+    floor = 0.0 if question.window is None else question.window.least(question.size)
     times = [max(float(t), floor) for t in (whole, *time[1:])]
     return Sweep("chunks", [float(k) for k in counts], {"pipelined": times})
 
@@ -295,8 +285,3 @@ def over_chunks(question: Transfer) -> Sweep:
 def best_chunks(question: Transfer) -> int:
     """The exact best number of chunks for a question."""
     return p2p.best(question.size, limited(question).route).k
-
-
-def exchange_time(question: Transfer) -> float | None:
-    """Seconds to send and receive at once; None where nothing comes back."""
-    return None if question.receive is None else _exchange(limited(question)).value

@@ -218,20 +218,8 @@ def _with_rest(terms: list[Term], time: float, name: str) -> list[Term]:
 
 
 def _summed(name: str, terms: list[Term], premises: tuple[Premise, ...]) -> Estimate:
-    ordered = sorted(terms, key=lambda term: -term.value)
-    first, following = ordered[0], ordered[1] if len(ordered) > 1 else None
-    near = following is not None and following.value > 0
-    return Estimate(
-        name=name,
-        value=math.fsum(term.value for term in terms),
-        dimension="time",
-        terms=tuple(term for term in terms if term.value != 0) or (first,),
-        combine="sum",
-        binds=first.name,
-        next_limit=following.name if near and following else "",
-        distance=first.value / following.value if near and following else None,
-        premises=premises,
-    )
+    """The sum of what is not zero."""
+    return Estimate.of(name, [term for term in terms if term.value != 0] or terms[:1], "sum", premises)
 
 
 # --- what to change -----------------------------------------------------------------------------------------------

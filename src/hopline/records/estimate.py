@@ -6,7 +6,7 @@ What belongs here: the form of the answer. The numbers come from ``model``; how 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,6 +75,24 @@ class Estimate:
         combined = COMBINE[self.combine]([t.value for t in self.terms] or [self.value])
         if abs(combined - self.value) > 1e-9 * max(abs(self.value), 1e-30):
             raise InputError(f"estimate {self.name!r}: its terms give {combined!r}, its value is {self.value!r}")
+
+    @classmethod
+    def of(cls, name: str, terms: Sequence[Term], combine: Combine, premises: tuple[Premise, ...] = ()) -> Estimate:
+        """A time from its terms: the largest binds, the next is the next limit, unless it is nothing."""
+        ordered = sorted(terms, key=lambda term: -term.value)
+        first, following = ordered[0], ordered[1] if len(ordered) > 1 else Term("", 0.0)
+        near = following.value > 0
+        return cls(
+            name=name,
+            value=COMBINE[combine]([term.value for term in terms]),
+            dimension="time",
+            terms=tuple(terms),
+            combine=combine,
+            binds=first.name,
+            next_limit=following.name if near else "",
+            distance=first.value / following.value if near else None,
+            premises=premises,
+        )
 
     def shown_premises(self) -> tuple[Premise, ...]:
         """Those that are broken, and the unknown ones that could change the binding limit."""

@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hopline.curve import Floats as Floats
 from hopline.errors import FormatError
 
 Measure = Literal["time", "gap"]
 """``time``: from start to completion. ``gap``: time per message in a stream, which holds no latency."""
-Floats = NDArray[np.float64]
 Fact = str | int | float | tuple[int, int] | None
 
 

@@ -23,10 +23,9 @@ from hopline.errors import DataMismatchError, HoplineError, RunError
 from hopline.records.sample import Sample
 from hopline.run.launch import Ranks
 from hopline.run.mpirun import environment, private_folder, rank_command
-from hopline.run.plan import Plan
+from hopline.run.plan import RANKS, Plan
 
 RANK_PROGRAM = "hopline.run.mpi_rank"
-RANKS = 2
 BENCHMARK, TRANSPORT = "latency", "mpi"
 
 

@@ -20,9 +20,8 @@ from typing import Any
 from hopline.errors import DataMismatchError
 from hopline.run.burst import LEADER, End, follow
 from hopline.run.pingpong import Leader
-from hopline.run.plan import Plan
+from hopline.run.plan import RANKS, Plan
 
-RANKS = 2
 LOOK_EVERY = 0.25
 """Seconds between two looks at whether the parent is still there."""
 PARENT_GONE = 3

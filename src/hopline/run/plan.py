@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from hopline.errors import InputError
 from hopline.run.clock import Clock, is_settled, now
 
+RANKS = 2
+"""A ping-pong takes two."""
 DEFAULT_SIZES = (0, 1, *(2**power for power in range(3, 27)))
 """0 B to 64 MiB."""
 LARGEST_SIZE = 2**31 - 1

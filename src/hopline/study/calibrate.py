@@ -63,12 +63,20 @@ def calibrate(size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_
     Where the pieces do no better than one line on points left out (misses cut off at 50 %), the answer is the line.
     Raises FitError where the points do not carry a fit.
     """
+    line, best = line_and_best(size, time, measure, most_pieces)
+    return line if most_pieces == 1 else best
+
+
+def line_and_best(
+    size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_pieces: int = MOST_PIECES
+) -> tuple[Fit, Fit]:
+    """The plain α-β line, and beside it what calibrate() answers. Raises FitError."""
     points = Points.of(size, time)
     line, line_error = _fit(points, measure, 1)
     if most_pieces == 1:
-        return line
+        return line, line
     pieces, pieces_error = _fit(points, measure, most_pieces)
-    return pieces if pieces_error < line_error else line
+    return line, pieces if pieces_error < line_error else line
 
 
 def _fit(points: Points, measure: Measure, most_pieces: int) -> tuple[Fit, float]:
