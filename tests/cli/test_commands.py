@@ -559,3 +559,11 @@ def test_every_argument_may_be_a_list(option, values, capsys):
 def test_the_parts_of_a_start_up_are_told(capsys):
     assert code_of(["p2p", "--size", "64KiB", "--machine", "sg2260", "--path", "a1,b0", "--ranks", "8"]) == 0
     assert "start-up of a1>a0 (c2c)  250.0 ns software + 950.0 ns synchronisation" in capsys.readouterr().out
+
+
+def test_a_turnaround_that_is_not_given_is_that_of_the_whole_path(capsys):
+    hops = ["--hop", "0.25us:64GB/s", "--hop", "2us:25GB/s"]
+    assert code_of(["p2p", "--size", "64MiB", *hops, "--in-flight", "1", "--payload", "256B"]) == 0
+    printed = capsys.readouterr().out
+    assert "requests in flight (1 x 256 B per 2.250 µs)" in printed
+    assert "a request's turnaround is the start-up, 2.250 µs" in printed

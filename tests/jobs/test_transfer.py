@@ -727,3 +727,17 @@ def test_the_sweep_over_chunks_passes_through_the_best():
 def test_the_sweep_over_chunks_of_a_few_bytes():
     assert transfer.over_chunks(Transfer(2, plain_route([FAST, SLOW]))).values == [1, 2]
     assert transfer.over_chunks(Transfer(0, plain_route([FAST, SLOW]))).values == [1]
+
+
+@pytest.mark.parametrize(
+    ("cut", "peak"),
+    [(Cut(k=3), 18.75e9), (Cut(k=10**15), 25e9), (Cut(k=1), 12.5e9), (Cut(chunk=1.0), 1 / (2e-6 + 1 / 25e9))],
+)
+def test_what_long_messages_tend_to_when_the_cut_is_fixed(cut, peak):
+    """Over two equal hops k chunks take (k + 1) / k of one hop's time; chunks of a fixed size pay their start-up for ever."""
+    assert ask(MIB, [(2e-6, 25e9)] * 2, way="pipelined", cut=cut).peak == pytest.approx(peak, rel=1e-9)
+
+
+def test_requests_in_flight_are_held_against_the_line_and_not_the_memory():
+    found = ask(MIB, [(2e-6, 25e9)], window=Window(4, 4096, 2e-6), memory=5e9).concurrency
+    assert (found.throughput, found.needed) == (exactly(4 * 4096 / 2e-6), 13)

@@ -13,7 +13,7 @@ import click
 
 from hopline.cli.options import json_option, quantity
 from hopline.cli.p2p_page import Asked, print_many, print_one
-from hopline.errors import InputError
+from hopline.errors import InputError, QuantityError
 from hopline.jobs import routes, transfer
 from hopline.jobs.loading import resolve
 from hopline.jobs.transfer import Transfer, Window
@@ -155,7 +155,7 @@ def _question(one: dict[str, Any]) -> tuple[Transfer, str]:
     """One question from options that hold one value each."""
     cut = Cut(k=None if one["chunks"] is None else int(one["chunks"]), chunk=one["chunk"])
     question, path = _by_numbers(one) if one["machine"] is None else _by_machine(one)
-    latency = question.route.hops[0].at(one["size"])[0]
+    latency = sum(hop.at(one["size"])[0] for hop in question.route.hops)
     question = replace(question, cut=cut, receive=one["receive"], window=_window(one, latency))
     if one["payload"] is not None and one["turnaround"] is None:
         taken = Premise(
@@ -221,7 +221,10 @@ def _line(text: str) -> tuple[float, float]:
     latency, colon, bandwidth = text.partition(":")
     if not colon:
         raise _usage(f"--hop: {text!r} is not TIME:BANDWIDTH, like 2us:25GB/s")
-    return parse_time(latency), parse_bandwidth(bandwidth)
+    try:
+        return parse_time(latency), parse_bandwidth(bandwidth)
+    except QuantityError as error:
+        raise _usage(f"--hop: {error}") from None
 
 
 def _window(one: dict[str, Any], latency: float) -> Window | None:

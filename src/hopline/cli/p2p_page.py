@@ -51,9 +51,10 @@ def print_one(asked: Asked, answer: Cost, as_json: bool) -> None:
 
 def _figures(answer: Cost, route: Route) -> list[Block]:
     single = len(route.hops) == 1
-    rows = [("long messages tend to", show(answer.peak, "bandwidth"))]
+    one_way = "" if answer.exchange is None else ", one way"
+    rows = [(f"long messages tend to{one_way}", show(answer.peak, "bandwidth"))]
     if answer.half_size is not None:
-        rows.insert(0, ("half of the peak from", show(math.ceil(answer.half_size), "size", 3)))
+        rows.insert(0, (f"half of the peak from{one_way}", show(math.ceil(answer.half_size), "size", 3)))
     if not single and answer.concurrency is None:
         closed = answer.closed_form
         kept = "" if closed.holds else ", but the bottleneck changes with k, so it does not hold"
@@ -118,7 +119,8 @@ def print_many(asked: Sequence[Asked], as_json: bool) -> None:
     title = "Cost over hops" if "hops" in asked[0].varied else f"Cost over {asked[0].path}"
     blocks: list[Block] = [Heading(title), pages.sweep(header, table)]
     if not single:
-        text = f"effective: of the {asked[0].question.way} way; pipelined: with its best k unless given"
+        of = "both directions" if exchanged else f"the {asked[0].question.way} way"
+        text = f"effective: of {of}; pipelined: with its best k unless given"
         blocks.append(Line(text, "faint"))
     found = dict.fromkeys(premise for row in rows for premise in row.answer.shown_premises())
     print_document([*blocks, *pages.premises(list(found)[:_MOST_PREMISES])])

@@ -86,6 +86,7 @@ class Cost:
 def cost(question: Transfer) -> Cost:
     """Answer ``question``. Raises InputError for sizes that are not whole bytes."""
     _check(question)
+    concurrency = _concurrency(question)
     question = limited(question)
     size, route = question.size, question.route
     return Cost(
@@ -98,7 +99,7 @@ def cost(question: Transfer) -> Cost:
         peak=_peak(question),
         levers=_levers(question),
         exchange=None if question.receive is None else _exchange(question),
-        concurrency=_concurrency(question),
+        concurrency=concurrency,
     )
 
 
@@ -199,11 +200,22 @@ def _peak(question: Transfer) -> float:
 
 
 def _way_peak(question: Transfer) -> float:
-    if question.way == "pipelined" and question.cut != Cut():
-        time = p2p.WAYS["pipelined"](_LONG, question.route, question.cut).value
-        return _LONG / time if time else math.inf
-    slope = _together(question, [1 / hop.peak for hop in question.route.of(question.way)])
+    slope = _slope(question)
     return 1 / slope if slope else math.inf
+
+
+def _slope(question: Transfer) -> float:
+    """Seconds per byte of ever longer messages: chunks of a fixed size pay their start-ups for ever, k chunks do not."""
+    hops, cut = question.route.of(question.way), question.cut
+    slopes = [1 / hop.peak for hop in hops]
+    if question.way == "pipelined" and cut.chunk is not None:
+        chunk = cut.chunk
+        return max(latency / chunk + 1 / bandwidth for latency, bandwidth in (hop.at(chunk) for hop in hops))
+    if question.way == "pipelined" and cut.k == 1:
+        return sum(1 / hop.peak for hop in question.route.alone)
+    if question.way == "pipelined" and cut.k is not None:
+        return (sum(slopes) + (cut.k - 1) * max(slopes)) / cut.k
+    return _together(question, slopes)
 
 
 _LONG = 2.0**50

@@ -61,7 +61,10 @@ def fit_lines(line: Fit, pieces: Fit, size: Floats, time: Floats) -> list[Block]
         (_span(low, end), show(p.latency, "time"), show_bandwidth(p.bandwidth))
         for low, end, p in zip(starts, ends, pieces.curve.pieces, strict=True)
     ]
-    return [*blocks, Grid(("piece", first, "bandwidth β"), table), *_doubts(pieces, size, time)]
+    blocks.append(Grid(("piece", first, "bandwidth β"), table))
+    if pieces.held_out.mean > line.held_out.mean:
+        blocks.append(Line("Pieces are preferred: single misses beside a break raise their held-out mean.", "faint"))
+    return [*blocks, *_doubts(pieces, size, time)]
 
 
 def _span(low: float, end: float) -> str:
