@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopline.curve import Curve
+from hopline.curve import Curve, Floats
 from hopline.records.table import Measure
 
 
@@ -53,3 +53,21 @@ class Fit:
         """True where ``size`` lies outside of the measured range."""
         sizes = np.asarray(size, dtype=float)
         return np.asarray((sizes < self.smallest) | (sizes > self.largest))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """What a repeat of the measurement would show, for several sizes.
+
+    Attributes
+    ----------
+    size, time
+        Bytes and seconds, of one length.
+    low, high
+        The 90 % interval of a new measured median, in seconds: how sure the model is and how much such medians scatter.
+    """
+
+    size: Floats
+    time: Floats
+    low: Floats
+    high: Floats
