@@ -11,50 +11,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopline.curve import Curve, Floats, Piece
-from hopline.errors import FitError
 from hopline.records.fit import Fit, HeldOut
 from hopline.records.table import Measure
+from hopline.study.points import FEWEST_POINTS, Points
 
-FEWEST_POINTS = 3
 MOST_PIECES = 8
 FOLDS = 5
 _NOISE = 0.005
 _PARAMETERS = 4
 """A piece costs its latency, its bandwidth, and its break twice, because the best of many places was chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Points:
-    """Distinct sizes in growing order with their median times."""
-
-    size: Floats
-    time: Floats
-
-    @classmethod
-    def of(cls, size: ArrayLike, time: ArrayLike) -> Points:
-        """Raises FitError for times that are not above 0 and for fewer than FEWEST_POINTS distinct sizes."""
-        sizes, times = np.asarray(size, dtype=float), np.asarray(time, dtype=float)
-        if not np.all(np.isfinite(times) & (times > 0) & np.isfinite(sizes) & (sizes >= 0)):
-            raise FitError("the points hold times or sizes that are not positive numbers")
-        distinct, index = np.unique(sizes, return_inverse=True)
-        if len(distinct) < FEWEST_POINTS:
-            raise FitError(f"{len(distinct)} distinct sizes are too few for a fit: expected at least {FEWEST_POINTS}")
-        medians = [float(np.median(times[index == i])) for i in range(len(distinct))]
-        return cls(distinct, np.array(medians))
-
-    def take(self, mask: NDArray[np.bool_]) -> Points:
-        """The points where ``mask`` is true."""
-        return Points(self.size[mask], self.time[mask])
-
-    def __len__(self) -> int:
-        return len(self.size)
 
 
 def calibrate(size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_pieces: int = MOST_PIECES) -> Fit:
@@ -200,8 +171,14 @@ def _partitions(costs: Floats, most_pieces: int) -> Iterator[tuple[float, list[i
 def _break(points: Points, cut: int, before: tuple[float, float], after: tuple[float, float]) -> float:
     """Whole bytes where the new piece begins: where the lines meet, if between the two points, else half-way in log."""
     low, high = float(points.size[cut - 1]), float(points.size[cut])
-    slope = 1 / after[1] - 1 / before[1]
-    meeting = (before[0] - after[0]) / slope if slope else math.inf
-    if low < meeting <= high:
-        return min(math.ceil(meeting), high)
+    met = meeting(low, high, before, after)
+    if met is not None:
+        return min(math.ceil(met), high)
     return min(math.ceil(math.sqrt(low * high)), high) if low > 0 else high
+
+
+def meeting(low: float, high: float, before: tuple[float, float], after: tuple[float, float]) -> float | None:
+    """The size in (low, high] at which two lines, each (latency, bandwidth), cost the same; None where there is none."""
+    slope = 1 / after[1] - 1 / before[1]
+    met = (before[0] - after[0]) / slope if slope else math.inf
+    return met if low < met <= high else None

@@ -1,0 +1,102 @@
+"""Joint draws of a fitted curve's parameters: how far latencies, bandwidths and breaks are known, together.
+
+What belongs here: uncertainty of what was fitted. That of a prediction between the points is ``local``'s, beyond them
+``beyond``'s.
+
+Each piece is a relative least-squares line, so its parameters are drawn from the bivariate t of that regression (the
+usual non-informative posterior), with two allowances: pieces of three points borrow noise from the others, and residuals
+that lie on one side in rows (a smooth misfit) count for fewer points than there are, by (1 + r) / (1 - r) of their lag-one
+correlation r. Where two pieces meet between measured sizes the break is drawn with them; where they do not, anywhere
+between the two sizes. Parameters below 0 are set to 0. Approximate throughout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from hopline.curve import Curve, Piece
+from hopline.study.calibrate import meeting
+from hopline.study.points import Points
+
+KEPT = 100
+_DIGITS = 6
+_BORROWED = 2.0
+_LEAST_NOISE = 0.002
+_MOST_INFLATION = 5.0
+
+_Lines = list[tuple[float, float]]
+
+
+def draw(points: Points, curve: Curve, seed: int = 0) -> tuple[Curve, ...]:
+    """KEPT curves of as many pieces as ``curve``, equally likely given ``points``. The same seed gives the same draws."""
+    rng = np.random.default_rng(seed)
+    owner = np.searchsorted(np.array(curve.breaks), points.size, side="right")
+    parts = [points.take(owner == piece) for piece in range(len(curve.pieces))]
+    noise = _noise(points, curve)
+    drawn = [_lines(part, curve.pieces[i], noise, rng) for i, part in enumerate(parts)]
+    gaps = [(float(a.size[-1]), float(b.size[0])) for a, b in pairwise(parts)]
+    return tuple(_curve([lines[k] for lines in drawn], gaps, rng) for k in range(KEPT))
+
+
+def _noise(points: Points, curve: Curve) -> float:
+    """Variance of a relative residual, with the allowance for residuals that hang together."""
+    rest = curve.time(points.size) / points.time - 1
+    free = max(len(points) - 2 * len(curve.pieces), 1)
+    total = float(rest @ rest)
+    follows = float(rest[1:] @ rest[:-1]) / total if total > 0 and len(points) > 2 else 0.0
+    together = min(max((1 + follows) / max(1 - follows, 1e-9), 1.0), _MOST_INFLATION)
+    return max(total / free, _LEAST_NOISE**2) * together
+
+
+def _lines(part: Points, piece: Piece, noise: float, rng: np.random.Generator) -> _Lines:
+    """KEPT of (latency, bandwidth) for one piece."""
+    if len(part) == 1:
+        times = part.time[0] * np.exp(math.sqrt(noise) * rng.standard_normal(KEPT))
+        return [(_rounded(float(t)), piece.bandwidth) for t in times]
+    scale = float(part.size[-1]) or 1.0
+    rows = np.stack([1 / part.time, part.size / scale / part.time], axis=1)
+    fitted = np.array([piece.latency, scale / piece.bandwidth])
+    rest = rows @ fitted - 1
+    free = len(part) - 2 + _BORROWED
+    variance = (float(rest @ rest) + _BORROWED * noise) / free
+    covariance = np.linalg.pinv(rows.T @ rows) * max(variance, noise / 4)
+    student = np.sqrt(free / rng.chisquare(free, KEPT))
+    drawn = fitted + rng.multivariate_normal(np.zeros(2), covariance, KEPT) * student[:, None]
+    return [_line(float(a), float(b), scale, part) for a, b in drawn]
+
+
+def _line(latency: float, slope: float, scale: float, part: Points) -> tuple[float, float]:
+    """One drawn line within bounds; one that both bounds would make free costs what the first point did."""
+    if latency <= 0 and slope <= 0:
+        return _rounded(float(part.time[0])), math.inf
+    return _rounded(max(latency, 0.0)), _rounded(scale / slope) if slope > 0 else math.inf
+
+
+def _curve(lines: _Lines, gaps: list[tuple[float, float]], rng: np.random.Generator) -> Curve:
+    starts = [0.0]
+    for i, (low, high) in enumerate(gaps):
+        met = meeting(low, high, *lines[i : i + 2])
+        at = (
+            met
+            if met is not None
+            else low + (high - low) * rng.random()
+            if low <= 0
+            else low * (high / low) ** rng.random()
+        )
+        starts.append(float(min(math.ceil(at), high)))
+    return Curve(tuple(Piece(low, *line) for low, line in zip(starts, lines, strict=True)))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def interval(values: Sequence[float], level: float = 0.9) -> tuple[float, float]:
+    """The order statistics that enclose the middle ``level`` of drawn values, which may be infinite."""
+    ordered = sorted(values)
+    outside = max(int((len(ordered) + 1) * (1 - level) / 2) - 1, 0)
+    return ordered[outside], ordered[-1 - outside]

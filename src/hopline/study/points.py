@@ -1,0 +1,43 @@
+"""Measured points as studies take them: one time for each size, in order of size.
+
+What belongs here: the points, their checks, and nothing that is concluded from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hopline.curve import Floats
+from hopline.errors import FitError
+
+FEWEST_POINTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Distinct sizes in growing order with their median times."""
+
+    size: Floats
+    time: Floats
+
+    @classmethod
+    def of(cls, size: ArrayLike, time: ArrayLike) -> Points:
+        """Raises FitError for times that are not above 0 and for fewer than FEWEST_POINTS distinct sizes."""
+        sizes, times = np.asarray(size, dtype=float), np.asarray(time, dtype=float)
+        if not np.all(np.isfinite(times) & (times > 0) & np.isfinite(sizes) & (sizes >= 0)):
+            raise FitError("the points hold times or sizes that are not positive numbers")
+        distinct, index = np.unique(sizes, return_inverse=True)
+        if len(distinct) < FEWEST_POINTS:
+            raise FitError(f"{len(distinct)} distinct sizes are too few for a fit: expected at least {FEWEST_POINTS}")
+        medians = [float(np.median(times[index == i])) for i in range(len(distinct))]
+        return cls(distinct, np.array(medians))
+
+    def take(self, mask: NDArray[np.bool_]) -> Points:
+        """The points where ``mask`` is true."""
+        return Points(self.size[mask], self.time[mask])
+
+    def __len__(self) -> int:
+        return len(self.size)
