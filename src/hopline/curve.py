@@ -103,3 +103,10 @@ def line_at(hop: Hop, size: ArrayLike) -> Line:
 def breaks_of(hops: Sequence[Hop]) -> tuple[float, ...]:
     """All sizes at which any hop changes its piece, in order."""
     return tuple(sorted({low for hop in hops if isinstance(hop, Curve) for low in hop.breaks}))
+
+
+def meeting(low: float, high: float, before: tuple[float, float], after: tuple[float, float]) -> float | None:
+    """The size in (low, high] at which two lines, each (latency, bandwidth), cost the same; None where there is none."""
+    slope = 1 / after[1] - 1 / before[1]
+    met = (before[0] - after[0]) / slope if slope else math.inf
+    return met if low < met <= high else None

@@ -1,13 +1,15 @@
 """Machine files: TOML with quantities written as people write them, to and from Machine.
 
 What belongs here: the layout of the file. Each number is ``"64 GB/s"`` or ``{ value = "64 GB/s", source = "..." }``; a
+link's ``bandwidth`` is what is reached one way and its ``peak`` the line rate one way by data sheet; a
 node with ``count = 8`` stands for ``name0`` to ``name7``; in connections ``name*`` means all of them, and ``*`` at both ends
 joins those of the same number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path as File
 from typing import Any, TypeVar, get_args
 
@@ -15,7 +17,20 @@ import msgspec
 
 from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError, MachineError, UnknownNameError
-from hopline.machine.parts import TOUCHES, Duplex, Fitted, Forwarding, Kind, Link, Memory, Node, Startup, Sync
+from hopline.machine.parts import (
+    TOUCHES,
+    Duplex,
+    Fitted,
+    Forwarding,
+    Kind,
+    Link,
+    Measure,
+    Memory,
+    Node,
+    Operation,
+    Startup,
+    Sync,
+)  # fmt: skip
 from hopline.machine.schema import (
     FORMAT,
     VERSION,
@@ -25,7 +40,9 @@ from hopline.machine.schema import (
     MachineFile,
     NodeEntry,
     Number,
+    OperationEntry,
     PieceEntry,
+    PieceText,
     Sourced,
     StartupEntry,
     SyncEntry,
@@ -91,7 +108,7 @@ def _decoded(raw: dict[str, Any]) -> MachineFile:
     if (raw.get("hopline"), raw.get("version")) != (FORMAT, VERSION):
         found = f"hopline = {raw.get('hopline')!r} and version = {raw.get('version')!r}"
         raise MachineError(f'expected hopline = "{FORMAT}" and version = {VERSION}, got {found}')
-    for family, entry in (("links", LinkEntry), ("nodes", NodeEntry)):
+    for family, entry in (("links", LinkEntry), ("nodes", NodeEntry), ("operations", OperationEntry)):
         members = raw.get(family)
         if isinstance(members, dict):
             raw[family] = {key: _converted(member, entry, f"{family}.{key}") for key, member in members.items()}
@@ -104,12 +121,12 @@ def _converted(value: Any, kind: type[_Entry], key: str) -> _Entry:
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$")
         where = (key + path.rstrip("`")).lstrip(".")
-        known = next((names for part, names in _CHOICES.items() if where.endswith(f".{part}")), ())
+        known = next((get_args(names) for part, names in _CHOICES.items() if where.endswith(f".{part}")), ())
         listed = f"; known are {', '.join(known)}" if known else ""
         raise MachineError(f"{where}: {message}{listed}" if where else f"{message}{listed}") from None
 
 
-_CHOICES = {"forwarding": get_args(Forwarding), "duplex": get_args(Duplex), "kind": get_args(Kind)}
+_CHOICES = {"forwarding": Forwarding, "duplex": Duplex, "kind": Kind, "measure": Measure}
 
 
 class _Reader:
@@ -124,9 +141,10 @@ class _Reader:
             if node.name in nodes:
                 raise MachineError(f"node {node.name} is there twice: a family of nodes has a member of that name")
             nodes[node.name] = node
-        links = {name: self._link(name, entry) for name, entry in raw.links.items()}
+        operations = {name: self._operation(name, entry) for name, entry in raw.operations.items()}
+        links = {name: self._link(name, entry, operations) for name, entry in raw.links.items()}
         pairs = tuple(c for entry in raw.connections for c in _connections(entry, raw.nodes))
-        return Machine(raw.name, raw.title, links, nodes, pairs, self.sources)
+        return Machine(raw.name, raw.title, links, nodes, pairs, self.sources, operations)
 
     def _number(self, key: str, entry: Number, dimension: Dimension) -> float:
         text = entry if isinstance(entry, str) else entry.value
@@ -137,8 +155,29 @@ class _Reader:
         except HoplineError as error:
             raise MachineError(f"{key}: {error}") from None
 
-    def _link(self, name: str, raw: LinkEntry) -> Link:
+    def _operation(self, name: str, raw: OperationEntry) -> Operation:
+        key = f"operations.{name}"
+        points = tuple((self._number(key, m, "size"), self._number(key, t, "time")) for m, t in raw.points)
+        curve, fitted = self._curve(key, raw.pieces), self._fitted(key, raw.fitted)
+        if curve is None or fitted is None:
+            raise MachineError(f"{key} has no pieces")
+        draws = tuple(self._drawn(key, draw) for draw in raw.draws)
+        found = Operation(raw.benchmark, raw.ranks, raw.measure, curve, fitted, points, draws)
+        if found.name != name:
+            raise MachineError(f"{key}: expected its benchmark and ranks as its name, {found.name}")
+        return found
+
+    def _drawn(self, key: str, raw: list[PieceText]) -> Curve:
+        return Curve(tuple(self._piece(key, *piece) for piece in raw))
+
+    def _link(self, name: str, raw: LinkEntry, operations: Mapping[str, Operation]) -> Link:
         key = f"links.{name}"
+        learnt = operations.get(raw.operation)
+        if raw.operation and (learnt is None or raw.pieces or raw.fitted):
+            known = ", ".join(operations) or "none"
+            raise MachineError(
+                f"{key}.operation is {raw.operation!r}: expected one of [operations] ({known}), and no pieces"
+            )
         return Link(
             name=name,
             bandwidth=self._number(f"{key}.bandwidth", raw.bandwidth, "bandwidth"),
@@ -148,8 +187,10 @@ class _Reader:
             header=self._number(f"{key}.header", raw.header, "size"),
             flit=None if raw.flit is None else self._number(f"{key}.flit", raw.flit, "size"),
             route_time=None if raw.route_time is None else self._number(f"{key}.route_time", raw.route_time, "time"),
-            curve=self._curve(f"{key}.pieces", raw.pieces),
-            fitted=self._fitted(f"{key}.fitted", raw.fitted),
+            curve=learnt.curve if learnt else self._curve(f"{key}.pieces", raw.pieces),
+            fitted=learnt.fitted if learnt else self._fitted(f"{key}.fitted", raw.fitted),
+            operation=raw.operation,
+            peak=None if raw.peak is None else self._number(f"{key}.peak", raw.peak, "bandwidth"),
         )
 
     def _startup(self, key: str, raw: StartupEntry) -> Startup:
@@ -161,15 +202,12 @@ class _Reader:
         return Startup(parts["software"], parts["dma"], Sync(table), unsplit=parts["whole"])
 
     def _curve(self, key: str, raw: list[PieceEntry]) -> Curve | None:
-        pieces = tuple(
-            Piece(
-                self._number(key, piece.from_size, "size"),
-                self._number(key, piece.latency, "time"),
-                self._number(key, piece.bandwidth, "bandwidth") if piece.bandwidth else float("inf"),
-            )
-            for piece in raw
-        )
+        pieces = tuple(self._piece(key, piece.from_size, piece.latency, piece.bandwidth) for piece in raw)
         return Curve(pieces) if pieces else None
+
+    def _piece(self, key: str, low: str, latency: str, bandwidth: str) -> Piece:
+        rate = self._number(key, bandwidth, "bandwidth") if bandwidth else math.inf
+        return Piece(self._number(key, low, "size"), self._number(key, latency, "time"), rate)
 
     def _fitted(self, key: str, raw: FittedEntry | None) -> Fitted | None:
         if raw is None:

@@ -18,6 +18,7 @@ Duplex = Literal["full", "half"]
 Forwarding = Literal["store-and-forward", "cut-through", "wormhole"]
 Kind = Literal["device", "switch"]
 Touch = Literal["send", "receive", "relay", "reduce"]
+Measure = Literal["time", "gap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,45 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """What an operation of ``ranks`` ranks costs here as a whole, as a benchmark measured it (None: the log did not say).
+
+    ``measure`` is ``time`` (start to completion) or ``gap`` (time a message adds to a stream). ``points`` are (size in
+    bytes, seconds) in order of size; ``draws`` are curves that are equally likely given the points.
+    """
+
+    benchmark: str
+    ranks: int | None
+    measure: Measure
+    curve: Curve
+    fitted: Fitted
+    points: tuple[tuple[float, float], ...]
+    draws: tuple[Curve, ...] = ()
+
+    def __post_init__(self) -> None:
+        _one_of("measure", self.measure, get_args(Measure))
+        sizes = [size for size, _ in self.points]
+        if not self.benchmark or not sizes or sizes != sorted(set(sizes)):
+            raise MachineError(f"operation {self.name}: expected a benchmark's name, and points in order of size")
+        if self.ranks is not None and self.ranks < 1:
+            raise MachineError(f"operation {self.name} has {self.ranks} ranks: expected at least 1")
+        for _, time in self.points:
+            POSITIVE.check(f"a time of operation {self.name}", time)
+
+    @property
+    def name(self) -> str:
+        """Its key in the file: ``all_reduce.8``, or the benchmark alone."""
+        return self.benchmark if self.ranks is None else f"{self.benchmark}.{self.ranks}"
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """One link of one NIC. ``bandwidth`` is one way; ``curve`` replaces start-up and bandwidth where it was fitted.
 
+    ``bandwidth`` is what a transfer reaches, fitted or measured where somebody did; ``peak`` is the line rate one way by
+    data sheet, byte/s, None where it is not given. No cost is worked out with ``peak``: it is what costs are held against.
     ``header`` (bytes) is what cut-through waits for, ``flit`` (bytes) and ``route_time`` (s per hop) are the wormhole's;
-    None: not known.
+    None: not known. ``operation`` names the one whose curve this is, where there is one.
     """
 
     name: str
@@ -114,9 +149,13 @@ class Link:
     route_time: float | None = None
     curve: Curve | None = None
     fitted: Fitted | None = None
+    peak: float | None = None
+    operation: str = ""
 
     def __post_init__(self) -> None:
         POSITIVE.check(f"bandwidth of link {self.name}", self.bandwidth)
+        if self.peak is not None:
+            POSITIVE.check(f"peak of link {self.name}", self.peak)
         NON_NEGATIVE.check(f"header of link {self.name}", self.header)
         if self.flit is not None:
             POSITIVE.check(f"flit of link {self.name}", self.flit)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hopline.machine.parts import Duplex, Forwarding, Kind
+from hopline.machine.parts import Duplex, Forwarding, Kind, Measure
 
 FORMAT = "machine"
 VERSION = 1
@@ -61,10 +61,27 @@ class FittedEntry(_Struct, frozen=True):
     worst_error: float
 
 
+PieceText = tuple[str, str, str]
+"""A piece in short: from which size, latency, bandwidth ("" where time does not grow)."""
+
+
+class OperationEntry(_Struct, frozen=True):
+    """What a benchmark measured as a whole: the curve, what it was learnt from, and what else it might be."""
+
+    benchmark: str
+    measure: Measure
+    pieces: list[PieceEntry]
+    fitted: FittedEntry
+    points: list[tuple[str, str]]
+    ranks: int | None = None
+    draws: list[list[PieceText]] = []
+
+
 class LinkEntry(_Struct, frozen=True):
-    """One link."""
+    """One link. ``operation`` stands in for ``pieces`` and ``fitted``, which are then that operation's."""
 
     bandwidth: Number
+    peak: Number | None = None
     startup: StartupEntry = StartupEntry()
     duplex: Duplex = "full"
     forwarding: Forwarding = "store-and-forward"
@@ -73,6 +90,7 @@ class LinkEntry(_Struct, frozen=True):
     route_time: Number | None = None
     pieces: list[PieceEntry] = []
     fitted: FittedEntry | None = None
+    operation: str = ""
 
 
 class MemoryEntry(_Struct, frozen=True):
@@ -105,7 +123,8 @@ class MachineFile(_Struct, frozen=True):
     hopline: str
     version: int
     name: str
-    links: dict[str, LinkEntry]
     nodes: dict[str, NodeEntry]
+    links: dict[str, LinkEntry] = {}
     title: str = ""
     connections: list[ConnectionEntry] = []
+    operations: dict[str, OperationEntry] = {}

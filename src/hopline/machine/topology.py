@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from hopline.curve import Curve
 from hopline.errors import MachineError, UnknownNameError
-from hopline.machine.parts import Forwarding, Link, Node, Touch
+from hopline.machine.parts import Forwarding, Link, Node, Operation, Touch
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,10 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Nodes and links by name. ``sources`` says for each number (by its key in the file) where it is from."""
+    """Nodes and links by name. ``sources`` says for each number (by its key in the file) where it is from.
+
+    ``operations`` are what benchmarks measured on it as a whole, by benchmark and ranks.
+    """
 
     name: str
     title: str
@@ -110,6 +113,7 @@ class Machine:
     nodes: Mapping[str, Node]
     connections: tuple[Connection, ...]
     sources: Mapping[str, str] = field(default_factory=dict)
+    operations: Mapping[str, Operation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         seen: set[frozenset[str]] = set()

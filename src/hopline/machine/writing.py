@@ -10,7 +10,7 @@ import math
 import msgspec
 
 from hopline.curve import Piece
-from hopline.machine.parts import Fitted, Link, Node, Startup, Sync
+from hopline.machine.parts import Fitted, Link, Node, Operation, Startup, Sync
 from hopline.machine.schema import (
     FORMAT,
     VERSION,
@@ -21,7 +21,9 @@ from hopline.machine.schema import (
     MemoryEntry,
     NodeEntry,
     Number,
+    OperationEntry,
     PieceEntry,
+    PieceText,
     Sourced,
     StartupEntry,
     SyncEntry,
@@ -41,6 +43,7 @@ def dumps(machine: Machine) -> str:
         links={name: writer.link(link) for name, link in machine.links.items()},
         nodes={name: writer.node(node) for name, node in machine.nodes.items()},
         connections=[ConnectionEntry(c.ends, c.link) for c in machine.connections],
+        operations={name: _operation(operation) for name, operation in machine.operations.items()},
     )
     return msgspec.toml.encode(raw).decode()
 
@@ -63,14 +66,16 @@ class _Writer:
         key = f"links.{link.name}"
         return LinkEntry(
             bandwidth=self._number(f"{key}.bandwidth", link.bandwidth, "bandwidth"),
+            peak=None if link.peak is None else self._number(f"{key}.peak", link.peak, "bandwidth"),
             startup=self._startup(f"{key}.startup", link.startup),
             duplex=link.duplex,
             forwarding=link.forwarding,
             header=self._kept(f"{key}.header", link.header, "size", "0 B"),
             flit=None if link.flit is None else self._number(f"{key}.flit", link.flit, "size"),
             route_time=None if link.route_time is None else self._number(f"{key}.route_time", link.route_time, "time"),
-            pieces=[_piece(piece) for piece in link.curve.pieces] if link.curve else [],
-            fitted=_fitted(link.fitted),
+            pieces=[_piece(piece) for piece in link.curve.pieces] if link.curve and not link.operation else [],
+            fitted=_fitted(link.fitted) if link.fitted and not link.operation else None,
+            operation=link.operation,
         )
 
     def _startup(self, key: str, startup: Startup) -> StartupEntry:
@@ -89,13 +94,27 @@ class _Writer:
         return NodeEntry(node.kind, None, latency, node.nics, memory)
 
 
+def _operation(operation: Operation) -> OperationEntry:
+    return OperationEntry(
+        benchmark=operation.benchmark,
+        measure=operation.measure,
+        pieces=[_piece(piece) for piece in operation.curve.pieces],
+        fitted=_fitted(operation.fitted),
+        points=[(write(size, "size"), write(time, "time")) for size, time in operation.points],
+        ranks=operation.ranks,
+        draws=[[_short(piece) for piece in curve.pieces] for curve in operation.draws],
+    )
+
+
 def _piece(piece: Piece) -> PieceEntry:
+    return PieceEntry(*_short(piece))
+
+
+def _short(piece: Piece) -> PieceText:
     bandwidth = "" if math.isinf(piece.bandwidth) else write(piece.bandwidth, "bandwidth")
-    return PieceEntry(write(piece.low, "size"), write(piece.latency, "time"), bandwidth)
+    return write(piece.low, "size"), write(piece.latency, "time"), bandwidth
 
 
-def _fitted(fitted: Fitted | None) -> FittedEntry | None:
-    if fitted is None:
-        return None
+def _fitted(fitted: Fitted) -> FittedEntry:
     ends = write(fitted.smallest, "size"), write(fitted.largest, "size")
     return FittedEntry(fitted.origin, *ends, fitted.mean_error, fitted.worst_error)

@@ -1,6 +1,7 @@
 """Fits: a curve that was learnt from points, with its error on points it had not seen.
 
-What belongs here: the fitted curve and how well it holds. Finding it is ``study/calibrate``.
+What belongs here: the fitted curve, how well it holds, what it predicts, and what is odd about its points. Finding them is
+``study``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Fit:
         How many points the curve was fitted to.
     inside, held_out
         Its error on those points, and on points left out, each in turn, of the same procedure.
+    draws
+        Curves of as many pieces that are equally likely given the points: what is known of all parameters together.
     """
 
     curve: Curve
@@ -48,11 +51,22 @@ class Fit:
     points: int
     inside: HeldOut
     held_out: HeldOut
+    draws: tuple[Curve, ...] = ()
 
     def extrapolates(self, size: ArrayLike) -> NDArray[np.bool_]:
         """True where ``size`` lies outside of the measured range."""
         sizes = np.asarray(size, dtype=float)
         return np.asarray((sizes < self.smallest) | (sizes > self.largest))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something odd about a table: its kind in a word, what it is in a line, and the sizes in bytes that it is about."""
+
+    kind: str
+    text: str
+    smallest: float
+    largest: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

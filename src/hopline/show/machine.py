@@ -43,6 +43,8 @@ def _numbers(link: Link) -> list[tuple[str, str, str]]:
     """(name, key in the file, value) of what is known of a link."""
     start = link.startup
     found = [("bandwidth, one way", "bandwidth", show(link.bandwidth, "bandwidth"))]
+    if link.peak is not None:
+        found.append(("line rate, one way", "peak", show(link.peak, "bandwidth")))
     parts = (("software", start.software), ("dma", start.dma), ("whole", start.unsplit))
     found += [(f"start-up, {part}", f"startup.{part}", show(value, "time")) for part, value in parts if value]
     found += [(f"synchronisation, {n} ranks", f"startup.sync.{n}", show(t, "time")) for n, t in start.sync.table if t]
@@ -58,16 +60,21 @@ def _numbers(link: Link) -> list[tuple[str, str, str]]:
 def nodes(machine: Machine) -> list[Block]:
     """Nodes, those of one family in one row, and how they are connected."""
     rows = []
-    for _, group in groupby(machine.nodes.values(), key=lambda node: _family(node.name)):
-        members = list(group)
-        first = members[0]
-        name = first.name if len(members) == 1 else f"{first.name} .. {members[-1].name}"
-        keys = (f"nodes.{first.name}.memory.bandwidth", f"nodes.{first.name}.latency")
-        source = next((machine.sources[key] for key in keys if key in machine.sources), "")
-        rows.append((name, first.kind, _about(first), source))
+    described = [
+        (node.name, (_family(node.name), node.kind, _about(node), _source(machine, node)))
+        for node in machine.nodes.values()
+    ]
+    for (_, *about), group in groupby(described, key=lambda one: one[1]):
+        names = [name for name, _ in group]
+        rows.append((names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]} ({len(names)})", *about))
     joins = [(f"{a} - {b}", n) for (a, b, n) in _joins(machine)]
     grid = Grid(("", "", "", "source"), rows, left=4)
     return [Heading("Nodes"), grid, Heading("Connections"), Grid(("", "link"), joins, left=2)]
+
+
+def _source(machine: Machine, node: Node) -> str:
+    keys = (f"nodes.{node.name}.memory.bandwidth", f"nodes.{node.name}.latency")
+    return next((machine.sources[key] for key in keys if key in machine.sources), "")
 
 
 def _about(node: Node) -> str:
@@ -78,15 +85,16 @@ def _about(node: Node) -> str:
 
 
 def _family(name: str) -> str:
-    return re.sub(r"\d+$", "", name)
+    """The name with every number in it left open, so that ``h0.gpu3`` is one of ``h*.gpu*``."""
+    return re.sub(r"\d+", "*", name)
 
 
 def _joins(machine: Machine) -> list[tuple[str, str, str]]:
     found: dict[tuple[str, str, str], int] = {}
     for c in machine.connections:
-        key = (_family(c.ends[0]) + "*", _family(c.ends[1]) + "*", c.link)
+        key = (_family(c.ends[0]), _family(c.ends[1]), c.link)
         found[key] = found.get(key, 0) + 1
-    single = {(_family(c.ends[0]) + "*", _family(c.ends[1]) + "*", c.link): c.ends for c in machine.connections}
+    single = {(_family(c.ends[0]), _family(c.ends[1]), c.link): c.ends for c in machine.connections}
     return [(*single[k], k[2]) if n == 1 else (*k[:2], f"{k[2]} ({n} connections)") for k, n in found.items()]
 
 
@@ -104,6 +112,7 @@ def data(machine: Machine) -> dict[str, Any]:
         "links": {
             link.name: {
                 "bandwidth": link.bandwidth,
+                "peak": link.peak,
                 "startup": link.startup.total(),
                 "startup_parts": link.startup.parts(),
                 "sync": [list(entry) for entry in link.startup.sync.table],

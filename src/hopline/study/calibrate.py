@@ -16,9 +16,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopline.curve import Curve, Floats, Piece
+from hopline.curve import Curve, Floats, Piece, meeting
 from hopline.records.fit import Fit, HeldOut
 from hopline.records.table import Measure
+from hopline.study.draws import draw
 from hopline.study.points import FEWEST_POINTS, Points
 
 MOST_PIECES = 8
@@ -62,6 +63,7 @@ def _fit(points: Points, measure: Measure, most_pieces: int) -> tuple[Fit, float
         points=len(points),
         inside=_error(np.abs(curve.time(points.size) / points.time - 1)),
         held_out=_error(missed),
+        draws=draw(points, curve),
     )
     return fit, float(np.minimum(missed, _MISS).mean())
 
@@ -175,10 +177,3 @@ def _break(points: Points, cut: int, before: tuple[float, float], after: tuple[f
     if met is not None:
         return min(math.ceil(met), high)
     return min(math.ceil(math.sqrt(low * high)), high) if low > 0 else high
-
-
-def meeting(low: float, high: float, before: tuple[float, float], after: tuple[float, float]) -> float | None:
-    """The size in (low, high] at which two lines, each (latency, bandwidth), cost the same; None where there is none."""
-    slope = 1 / after[1] - 1 / before[1]
-    met = (before[0] - after[0]) / slope if slope else math.inf
-    return met if low < met <= high else None

@@ -18,8 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hopline.curve import Curve, Piece
-from hopline.study.calibrate import meeting
+from hopline.curve import Curve, Piece, meeting
 from hopline.study.points import Points
 
 KEPT = 100

@@ -1,0 +1,199 @@
+"""What is odd about a measured table, by name: why one line is not enough, and what to look at.
+
+What belongs here: judgements that follow from the points and their fits, as Findings. How they read is ``show``.
+
+Each rule names its threshold in one table below. Times are medians; a fall or step counts only where it is larger than
+what the table's own roughness explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from hopline.curve import Floats
+from hopline.quantity import show
+from hopline.records.fit import Finding, Fit
+from hopline.records.table import Measure
+from hopline.study.draws import interval
+from hopline.study.points import Points
+
+FALL = 0.1
+"""A time that falls by this fraction to the next size is told."""
+HUMP = 1.5
+"""A hump rises to this multiple of what follows it."""
+STEP = 1.25
+"""A protocol switch costs this factor more than the line before it leads to."""
+LOST = 0.8
+"""The rate at the largest size, against the best one at a smaller size, below which the plateau is lost."""
+SHORT = 0.5
+"""Where latency is this share of the last time, the bandwidth was not reached."""
+NOISY = 0.2
+_ENOUGH = 5
+_FOLLOWING = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What the rules look at."""
+
+    points: Points
+    measure: Measure
+    line: Fit
+    best: Fit
+    roughness: float
+
+    @cached_property
+    def humps(self) -> list[tuple[int, int]]:
+        """(first, last) index of every stretch above HUMP times all that follows, or more where the table is rough."""
+        time = self.points.time
+        least_after = np.append(np.minimum.accumulate(time[::-1])[::-1][1:], np.inf)
+        return list(_runs(time > max(HUMP, 1 + 4 * self.roughness) * least_after))
+
+    @property
+    def rate(self) -> Floats:
+        """Bytes a second at each size."""
+        return self.points.size / self.points.time
+
+
+def findings(points: Points, line: Fit, best: Fit, errors: Floats) -> tuple[Finding, ...]:
+    """All that is odd about ``points``; ``errors`` are |log| errors on left-out sizes (``local``)."""
+    roughness = float(np.median(errors)) if len(errors) else 0.0
+    case = Case(points, line.measure, line, best, roughness)
+    return tuple(found for rule in RULES for found in rule(case))
+
+
+def _humps(case: Case) -> Iterator[Finding]:
+    """Times that rise to HUMP times what comes after, over one size or several."""
+    size, time = case.points.size, case.points.time
+    for first, last in case.humps:
+        end = last + 1
+        top = first + int(np.argmax(time[first:end]))
+        below = f"{time[top] / time[end]:.3g} times the {show(time[end], 'time', 3)} of {show(size[end], 'size')}"
+        if first == last:
+            text = f"outlier at {show(size[top], 'size')}: {show(time[top], 'time', 3)}, {below}; does it stay when measured again?"
+            yield Finding("outlier", text, float(size[top]), float(size[top]))
+            continue
+        span = f"{show(size[first], 'size')} to {show(size[last], 'size')}"
+        span = f"{show(size[first], 'size')} to {show(size[last], 'size')}"
+        text = f"latency hump from {span}: up to {show(time[top], 'time', 3)}, {below}"
+        meets = _crossing(case.points, top, end)
+        same = f"; the two ways of sending cost the same at about {show(meets, 'size', 2)}: switch there" if meets else ""
+        yield Finding("hump", text + same, float(size[first]), float(size[last]))
+
+
+def _crossing(points: Points, top: int, end: int) -> float | None:
+    """Where the line that leads up to a hump meets the line of what follows it; None where they do not meet below it."""
+    before, after = points.time[: top + 1], points.time[end : end + _FOLLOWING]
+    if len(before) < 2 or len(after) < 2:
+        return None
+    a0, b0 = _line(points.size[: top + 1], before)
+    a1, b1 = _line(points.size[end : end + _FOLLOWING], after)
+    meets = (a1 - a0) / (b0 - b1) if b0 > b1 else -1.0
+    return meets if 0 < meets < points.size[end] else None
+
+
+def _line(size: Floats, time: Floats) -> tuple[float, float]:
+    """(latency, seconds a byte) by relative least squares."""
+    scale = float(size[-1])
+    rows = np.stack([1 / time, size / scale / time], axis=1)
+    latency, slope = np.linalg.lstsq(rows, np.ones(len(size)), rcond=None)[0]
+    return float(latency), float(slope) / scale
+
+
+def _falls(case: Case) -> Iterator[Finding]:
+    """Neighbouring sizes where the larger is faster by more than the table's roughness."""
+    least = max(FALL, 2 * case.roughness)
+    ends = {last for _, last in case.humps}
+    points = zip(case.points.size.tolist(), case.points.time.tolist(), strict=True)
+    for i, ((m0, t0), (m1, t1)) in enumerate(pairwise(points)):
+        if t1 < (1 - least) * t0 and i not in ends:
+            sizes = f"from {show(m0, 'size')} to {show(m1, 'size')}"
+            text = f"time falls by {100 * (1 - t1 / t0):.0f} % {sizes}: another protocol, or noise"
+            yield Finding("fall", text, m0, m1)
+
+
+def _switches(case: Case) -> Iterator[Finding]:
+    """Breaks between pieces at which the time steps up or the slope changes for sure."""
+    curve = case.best.curve
+    for i, (before, after) in enumerate(pairwise(curve.pieces)):
+        at = after.low
+        step = float(after.latency + at / after.bandwidth) / float(before.latency + at / before.bandwidth)
+        apart = _differ(
+            [d.pieces[i].bandwidth for d in case.best.draws], [d.pieces[i + 1].bandwidth for d in case.best.draws]
+        )
+        if step > STEP or step < 1 / STEP:
+            way = "up" if step > 1 else "down"
+            text = f"protocol switch near {show(at, 'size', 3)}: the time steps {way} by a factor {max(step, 1 / step):.3g}"
+            yield Finding("switch", text, at, at)
+        elif apart:
+            rates = f"bandwidth {_rate(before.bandwidth)} before, {_rate(after.bandwidth)} after"
+            text = f"two regimes meet near {show(at, 'size', 3)}: {rates}"
+            yield Finding("regimes", text, at, at)
+
+
+def _lost_plateau(case: Case) -> Iterator[Finding]:
+    """A rate that was better at a smaller size."""
+    rate, size = case.rate, case.points.size
+    best = int(np.argmax(rate))
+    if rate[-1] < LOST * rate[best] and best < len(rate) - 1:
+        text = (
+            f"the rate falls from {show(rate[best], 'bandwidth', 3)} at {show(size[best], 'size')} to "
+            f"{show(rate[-1], 'bandwidth', 3)} at {show(size[-1], 'size')}: neither is the plateau "
+            "(out of a cache, or a slow path?)"
+        )
+        yield Finding("lost plateau", text, float(size[best]), float(size[-1]))
+
+
+def _short(case: Case) -> Iterator[Finding]:
+    """A table that ends before bandwidth counts."""
+    last = case.best.curve.pieces[-1]
+    share = last.latency / float(case.best.curve.time(case.points.size[-1]))
+    if share > SHORT:
+        what = "the least gap" if case.measure == "gap" else "latency"
+        text = (
+            f"range too short: {what} still makes up {100 * share:.0f} % of the time at {show(case.points.size[-1], 'size')}, "
+            "so the bandwidth is not reached; measure larger sizes"
+        )
+        yield Finding("short range", text, float(case.points.size[-1]), float(case.points.size[-1]))
+
+
+def _noise(case: Case) -> Iterator[Finding]:
+    if case.roughness > NOISY:
+        text = f"noisy: sizes left out are missed by {100 * case.roughness:.0f} % (median), so no curve of few pieces holds"
+        yield Finding("noise", text, float(case.points.size[0]), float(case.points.size[-1]))
+
+
+def _line_enough(case: Case) -> Iterator[Finding]:
+    """Why one line is not enough, in numbers."""
+    if case.best.curve != case.line.curve and len(case.points) >= _ENOUGH:
+        text = (
+            f"one line is not enough: it misses left-out sizes by {100 * case.line.held_out.mean:.0f} % (worst "
+            f"{100 * case.line.held_out.worst:.0f} %), {len(case.best.curve.pieces)} pieces by "
+            f"{100 * case.best.held_out.mean:.0f} % (worst {100 * case.best.held_out.worst:.0f} %)"
+        )
+        yield Finding("pieces", text, float(case.points.size[0]), float(case.points.size[-1]))
+
+
+RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
+    _line_enough, _humps, _switches, _falls, _lost_plateau, _short, _noise,
+)  # fmt: skip
+
+
+def _runs(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Iterator[tuple[int, int]]:
+    """(first, last) index of every run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    yield from ((int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True))
+
+
+def _differ(first: list[float], second: list[float]) -> bool:
+    (low0, high0), (low1, high1) = interval(first), interval(second)
+    return high0 < low1 or high1 < low0
+
+
+def _rate(bandwidth: float) -> str:
+    return show(bandwidth, "bandwidth", 3) if np.isfinite(bandwidth) else "no growth with size"
