@@ -139,6 +139,7 @@ def machines(draw):
             draw(st.none() | TIMES),
             draw(st.none() | curves()),
             draw(st.none() | FITTED),
+            peak=draw(st.none() | RATES),
         )
         for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
     }
@@ -175,6 +176,20 @@ def test_each_synchronisation_keeps_its_own_source():
     entries = ", ".join(f'{{ ranks = {n}, time = {{ value = "{n} us", source = "of {n}" }} }}' for n in (2, 8))
     machine = loads(f"{HEAD}{LINK}[links.l.startup]\nsync = [{entries}]\n[nodes]\n", "m")
     assert set(loads(dumps(machine), "again").sources.values()) == {"of 2", "of 8"}
+
+
+def test_the_line_rate_is_read_with_its_source_and_written_again():
+    line = 'peak = { value = "50 GB/s", source = "the data sheet" }\n'
+    machine = loads(f"{HEAD}{LINK}{line}[nodes]\n", "m")
+    assert machine.links["l"] == Link("l", 1e9, peak=50e9)
+    assert machine.sources == {"links.l.peak": "the data sheet"}
+    assert loads(dumps(machine), "again") == machine
+
+
+def test_without_a_line_rate_none_is_written():
+    machine = loads(PAIR, "m")
+    assert machine.links["l"].peak is None
+    assert "peak" not in dumps(machine)
 
 
 @pytest.mark.parametrize(
@@ -273,6 +288,8 @@ WRONG = {
     "another dimension": (PAIR.replace("1 GB/s", "1 GB"), ["links.l.bandwidth", "is a size"]),
     "bits or bytes": (PAIR.replace("1 GB/s", "1 G"), ["links.l.bandwidth", "ambiguous"]),
     "nothing": (PAIR.replace("1 GB/s", "0 GB/s"), ["links.l.bandwidth", "above 0"]),
+    "no line rate": (PAIR.replace('"1 GB/s"', '"1 GB/s"\npeak = "0 GB/s"'), ["links.l.peak", "above 0"]),
+    "a line rate of bytes": (PAIR.replace('"1 GB/s"', '"1 GB/s"\npeak = "1 GB"'), ["links.l.peak", "is a size"]),
     "an empty source": (PAIR.replace('"1 GB/s"', '{ value = "1 GB/s" }'), ["source"]),
     "a negative time": (HEAD + LINK + '[links.l.startup]\ndma = "-1 us"\n[nodes]\n', ["links.l.startup.dma", "negative"]),
     "sync upside down": (

@@ -87,6 +87,8 @@ IMPOSSIBLE = {
     "no bandwidth": lambda: Link("l", 0.0),
     "nan bandwidth": lambda: Link("l", math.nan),
     "endless bandwidth": lambda: Link("l", math.inf),
+    "no line rate": lambda: Link("l", 1.0, peak=0.0),
+    "nan line rate": lambda: Link("l", 1.0, peak=math.nan),
     "negative header": lambda: Link("l", 1.0, header=-1.0),
     "empty flit": lambda: Link("l", 1.0, flit=0.0),
     "negative route time": lambda: Link("l", 1.0, route_time=-1e-9),

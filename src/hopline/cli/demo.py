@@ -95,7 +95,7 @@ def _page(found: Demonstration) -> list[Block]:
     blocks += pages.samples([s for s in found.samples if s.size in demonstration.FITTED_SIZES][::3])
     blocks += [
         Heading("Fitted on those sizes"),
-        *fit_pages.fit_lines(found.line, found.pieces, found.all_size, found.all_time),
+        *fit_pages.fit_lines(found.line, found.pieces),
     ]
     rows = []
     for (sample, time), error in zip(found.predicted, found.errors, strict=True):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path as File
 from typing import Any
 
 import click
 
-from hopline.cli.options import json_option, print_json, quantity
+from hopline.cli.options import json_option, prediction_data, print_json, quantity
 from hopline.jobs import fitting
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.routes import SENDS
+from hopline.records.fit import Fit, Prediction
 from hopline.records.table import Log
 from hopline.show import fitting as pages
 from hopline.show import images
@@ -34,6 +35,9 @@ _FEW = 3
 @quantity("--table", "count", "Which table to save, draw or predict from, where there are several.", least=1)
 @quantity("--predict", "size", "Print predicted times for these sizes.", many=True)
 @click.option(
+    "--extrapolate", is_flag=True, help="Let --predict go beyond the measured sizes, with the interval that is worth."
+)
+@click.option(
     "--save", metavar="NAME|FILE", help="Save a machine that the other commands take: by name, or as FILE.toml."
 )
 @click.option(
@@ -46,6 +50,7 @@ def fit(
     pieces: float | None,
     table: float | None,
     predict: list[float] | None,
+    extrapolate: bool,
     save: str | None,
     plot: File | None,
     as_json: bool,
@@ -60,28 +65,25 @@ def fit(
         images.check_ending(plot)
     logs, fits = fitting.fit_files(files, in_place, int(pieces or fitting.MOST_PIECES))
     number = None if table is None else int(table)
-    chosen = (
-        fitting.choose(fits, number)
-        if save is not None or plot or predict or table or not any(f.pieces for f in fits)
-        else None
-    )
+    chosen = fitting.choose(fits, number) if plot or predict or table or not any(f.pieces for f in fits) else None
+    predicted = fitting.predict(chosen, predict, extrapolate) if predict and chosen is not None else None
     written: dict[str, File] = {}
-    if save is not None and chosen is not None:
-        written["Machine"] = fitting.save(chosen, save)
+    if save is not None:
+        written["Machine"] = fitting.save(fitting.to_save(fits, number), save)
     if plot is not None and chosen is not None:
         images.save(_picture(chosen), plot)
         written["Picture"] = plot
     if as_json:
-        tables = [_data(f, predict if f is chosen else None) for f in fits]
+        tables = [_data(f, predicted if f is chosen else None) for f in fits]
         print_json({"files": [_log_data(log) for log in logs], "tables": tables})
         return
-    print_document(_document(logs, fits, chosen, predict, number))
+    print_document(_document(logs, fits, chosen, predicted, number))
     for what, file in written.items():
         click.echo(f"\n{what}: {file}")
 
 
 def _document(
-    logs: list[Log], fits: list[TableFit], chosen: TableFit | None, predict: list[float] | None, number: int | None
+    logs: list[Log], fits: list[TableFit], chosen: TableFit | None, predicted: Prediction | None, number: int | None
 ) -> list[Block]:
     blocks = [block for log in logs for block in pages.log_lines(log)]
     shown = [f for f in fits if number is None or f.number == number]
@@ -92,17 +94,18 @@ def _document(
         for f in shown:
             blocks += pages.table_lines(f.number, f.title, f.table)
             if f.line is not None and f.pieces is not None:
-                blocks += pages.fit_lines(f.line, f.pieces, f.table.size, f.time)
+                blocks += [*pages.fit_lines(f.line, f.pieces), *pages.finding_lines(f.findings)]
                 if f.table.measure == "time" and f.table.benchmark not in SENDS:
                     blocks.append(
                         Line("It prices the whole operation as the log sizes it (β is algbw), not one link.", "faint")
                     )
             else:
                 blocks.append(Line(f"  no fit: {f.reason}", "bad"))
-    if predict and chosen is not None and chosen.pieces is not None:
+    if predicted is not None and chosen is not None:
+        size = chosen.table.size
         blocks += [
             Heading(f"Predictions from table {chosen.number}"),
-            pages.predictions(chosen.pieces, predict, chosen.table.size, chosen.time),
+            pages.predictions(predicted, size.min(), size.max(), size, chosen.time),
         ]
     return blocks
 
@@ -127,7 +130,7 @@ def _log_data(log: Log) -> dict[str, Any]:
     }
 
 
-def _data(f: TableFit, predict: list[float] | None) -> dict[str, Any]:
+def _data(f: TableFit, predicted: Prediction | None) -> dict[str, Any]:
     table = f.table
     data: dict[str, Any] = {
         "table": f.number,
@@ -141,14 +144,22 @@ def _data(f: TableFit, predict: list[float] | None) -> dict[str, Any]:
         "dropped": [asdict(d) for d in table.dropped],
         "notes": list(table.notes),
         "columns": {name: column.tolist() for name, column in table.columns.items()},
-        "line": None if f.line is None else asdict(f.line),
-        "pieces": None if f.pieces is None else asdict(f.pieces),
+        "line": _fit_data(f.line),
+        "pieces": _fit_data(f.pieces),
+        "findings": [asdict(finding) for finding in f.findings],
         "reason": f.reason,
     }
-    if predict and f.pieces is not None:
-        times, outside = f.pieces.curve.time(predict), f.pieces.extrapolates(predict)
-        data["predictions"] = [
-            {"size": m, "time_s": float(t), "extrapolation": bool(o)}
-            for m, t, o in zip(predict, times, outside, strict=True)
-        ]
+    if predicted is not None:
+        data["predictions"] = prediction_data(predicted, table.size.min(), table.size.max())
     return data
+
+
+def _fit_data(fit: Fit | None) -> dict[str, Any] | None:
+    """A fit without its draws, of which the intervals are told."""
+    if fit is None:
+        return None
+    pieces = []
+    for i, piece in enumerate(fit.curve.pieces):
+        latency, bandwidth = fit.intervals(i)
+        pieces.append({**asdict(piece), "latency_interval": list(latency), "bandwidth_interval": list(bandwidth)})
+    return {**asdict(replace(fit, draws=())), "curve": {"pieces": pieces}}

@@ -16,6 +16,7 @@ import click
 
 from hopline.errors import HoplineError
 from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
+from hopline.records.fit import Prediction
 
 _LIST = re.compile(r"[A-Za-z]\s*,|\.\.")
 
@@ -65,6 +66,15 @@ def print_json(answer: object) -> None:
     plain = "utf" not in (sys.stdout.encoding or "").lower()
     json.dump(_finite(answer), sys.stdout, indent=2, ensure_ascii=plain)
     sys.stdout.write("\n")
+
+
+def prediction_data(found: Prediction, smallest: float, largest: float) -> list[dict[str, Any]]:
+    """A prediction as JSON: one entry for each size, told apart from extrapolations."""
+    rows = zip(found.size.tolist(), found.time.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return [
+        {"size": m, "time_s": t, "low_s": low, "high_s": high, "extrapolation": not smallest <= m <= largest}
+        for m, t, low, high in rows
+    ]
 
 
 def _finite(value: Any) -> Any:

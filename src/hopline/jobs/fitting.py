@@ -12,23 +12,31 @@ from pathlib import Path as File
 
 from hopline.errors import FitError
 from hopline.formats.kinds import recognise
-from hopline.jobs import machines
+from hopline.jobs import machines, predictions
 from hopline.jobs.loading import resolve
 from hopline.jobs.routes import SENDS
-from hopline.machine.parts import Fitted, Link, Node, Startup
+from hopline.machine.parts import Fitted, Link, Node, Operation, Startup
 from hopline.machine.topology import Connection, Machine
-from hopline.records.fit import Fit
+from hopline.records.fit import Finding, Fit, Prediction
 from hopline.records.table import Floats, Log, Table
 from hopline.study.calibrate import MOST_PIECES as MOST_PIECES
 from hopline.study.calibrate import line_and_best
+from hopline.study.local import Local
+from hopline.study.points import Points
+from hopline.study.regimes import findings
 
 ENDS = ("rank0", "rank1")
-"""Nodes of a machine made from one fit."""
+"""Nodes of a machine made from a fit."""
+_DIGITS = 6
+"""Of a saved time: more than any log prints."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableFit:
-    """One table with its fits, or the reason why there is none. ``number`` counts the tables of all files from 1."""
+    """One table with its fits, or the reason why there is none. ``number`` counts the tables of all files from 1.
+
+    ``findings`` are what is odd about it.
+    """
 
     number: int
     source: str
@@ -36,6 +44,7 @@ class TableFit:
     time: Floats
     line: Fit | None = None
     pieces: Fit | None = None
+    findings: tuple[Finding, ...] = ()
     reason: str = ""
 
     @property
@@ -43,6 +52,11 @@ class TableFit:
         """What the table holds, in a few words."""
         ranks = f", {self.table.ranks} rank{'s' if self.table.ranks > 1 else ''}" if self.table.ranks else ""
         return f"{self.table.benchmark or 'unnamed benchmark'}{ranks}"
+
+    @property
+    def points(self) -> Points:
+        """Distinct sizes with their median times. Raises FitError where they are too few."""
+        return Points.of(self.table.size, self.time)
 
 
 def read(file: str) -> Log:
@@ -70,10 +84,16 @@ def fit_table(number: int, source: str, table: Table, in_place: bool, most_piece
     if table.ranks == 1:
         return TableFit(number, source, table, time, reason="one rank ran: no network was used")
     try:
+        points = Points.of(table.size, time)
         line, pieces = line_and_best(table.size, time, table.measure, most_pieces)
     except FitError as error:
         return TableFit(number, source, table, time, reason=str(error))
-    return TableFit(number, source, table, time, line, pieces)
+    return TableFit(number, source, table, time, line, pieces, findings(points, line, pieces, Local.of(points).errors))
+
+
+def predict(chosen: TableFit, sizes: Sequence[float], extrapolate: bool) -> Prediction:
+    """Times of ``sizes`` with their 90 % interval. Raises FitError outside of the measured range without ``extrapolate``."""
+    return predictions.predict_within(chosen.title, chosen.points, sizes, chosen.table.benchmark, extrapolate)
 
 
 def choose(fits: Sequence[TableFit], number: int | None) -> TableFit:
@@ -95,34 +115,71 @@ def choose(fits: Sequence[TableFit], number: int | None) -> TableFit:
     return usable[0]
 
 
-def machine_of(chosen: TableFit, name: str) -> Machine:
-    """A machine of two ranks and one link with the fitted curve.
+def to_save(fits: Sequence[TableFit], number: int | None) -> list[TableFit]:
+    """The tables that a machine is made of: the chosen one, or all that have a fit.
 
-    Raises FitError for a bandwidth table, which holds the gap between messages and no latency.
+    Raises FitError where there is none, or where two tables are of the same operation.
     """
-    fit, table = chosen.pieces, chosen.table
+    if number is not None or not any(f.pieces for f in fits):
+        return [choose(fits, number)]
+    usable = [f for f in fits if f.pieces is not None]
+    keys: dict[str, TableFit] = {}
+    for f in usable:
+        key = _operation(f).name
+        if key in keys:
+            raise FitError(
+                f"tables {keys[key].number} and {f.number} are both {f.title}: choose one to save with --table"
+            )
+        keys[key] = f
+    return usable
+
+
+def machine_of(chosen: Sequence[TableFit] | TableFit, name: str) -> Machine:
+    """A machine with one operation for each table; a table of single sends also makes a link between two ranks.
+
+    Raises FitError where two tables are of single sends, since a link has one curve.
+    """
+    fits = [chosen] if isinstance(chosen, TableFit) else list(chosen)
+    operations = {operation.name: operation for operation in map(_operation, fits)}
+    sends = [f for f in fits if f.table.benchmark in SENDS and f.table.measure == "time"]
+    if len(sends) > 1:
+        raise FitError(f"tables {sends[0].number} and {sends[1].number} both price a send: choose one with --table")
+    title = "fitted to " + "; ".join(dict.fromkeys(operation.fitted.origin for operation in operations.values()))
+    if not sends:
+        return Machine(name, title, {}, {}, (), {}, operations)
+    operation = _operation(sends[0])
+    link = _send(operation)
+    sources = {
+        f"links.{link.name}.{part}": f"fitted to {operation.fitted.origin}" for part in ("bandwidth", "startup.whole")
+    }
+    nodes = {end: Node(end) for end in ENDS}
+    return Machine(name, title, {link.name: link}, nodes, (Connection(ENDS, link.name),), sources, operations)
+
+
+def _operation(fitted: TableFit) -> Operation:
+    fit, table, points = fitted.pieces, fitted.table, fitted.points
     if fit is None:
-        raise FitError(f"table {chosen.number} has no fit: {chosen.reason}")
-    if table.measure == "gap":
-        raise FitError(
-            f"{chosen.title} is a bandwidth table: it holds the gap between messages, not a latency; fit a latency table"
-        )
-    finite = [p.bandwidth for p in fit.curve.pieces if math.isfinite(p.bandwidth)]
+        raise FitError(f"table {fitted.number} has no fit: {fitted.reason}")
+    origin = f"{table.tool} {fitted.title}, {File(fitted.source).name} line {table.line}"
+    evidence = Fitted(origin, fit.smallest, fit.largest, fit.held_out.mean, fit.held_out.worst)
+    pairs = tuple(
+        (m, float(f"{t:.{_DIGITS}g}")) for m, t in zip(points.size.tolist(), points.time.tolist(), strict=True)
+    )
+    return Operation(table.benchmark or "unnamed", table.ranks, fit.measure, fit.curve, evidence, pairs, fit.draws)
+
+
+def _send(operation: Operation) -> Link:
+    curve = operation.curve
+    finite = [piece.bandwidth for piece in curve.pieces if math.isfinite(piece.bandwidth)]
     if not finite:
         raise FitError(
-            f"{chosen.title}: time does not grow with size in the measured range, so there is no bandwidth to save"
+            f"{operation.name}: time does not grow with size in the measured range, so there is no bandwidth to save"
         )
-    origin = f"{table.tool} {chosen.title}, {File(chosen.source).name} line {table.line}"
-    evidence = Fitted(origin, fit.smallest, fit.largest, fit.held_out.mean, fit.held_out.worst)
-    key = "send" if table.benchmark in SENDS else table.benchmark or "link"
-    startup = Startup(unsplit=fit.curve.pieces[0].latency)
-    link = Link(key, finite[-1], startup, curve=fit.curve, fitted=evidence)
-    nodes = {end: Node(end) for end in ENDS}
-    sources = {f"links.{key}.{part}": f"fitted to {origin}" for part in ("bandwidth", "startup.whole")}
-    return Machine(name, f"fitted to {origin}", {key: link}, nodes, (Connection(ENDS, key),), sources)
+    startup = Startup(unsplit=curve.pieces[0].latency)
+    return Link("send", finite[-1], startup, curve=curve, fitted=operation.fitted, operation=operation.name)
 
 
-def save(chosen: TableFit, name: str) -> File:
+def save(chosen: Sequence[TableFit], name: str) -> File:
     """Save the machine of ``chosen`` under a name or to a file, a new one. Raises OutputError where it exists."""
     file = machines.target(name)
     machines.save(machine_of(chosen, file.stem), file)

@@ -42,7 +42,6 @@ from hopline.machine.schema import (
     Number,
     OperationEntry,
     PieceEntry,
-    PieceText,
     Sourced,
     StartupEntry,
     SyncEntry,
@@ -157,7 +156,7 @@ class _Reader:
 
     def _operation(self, name: str, raw: OperationEntry) -> Operation:
         key = f"operations.{name}"
-        points = tuple((self._number(key, m, "size"), self._number(key, t, "time")) for m, t in raw.points)
+        points = tuple(self._point(key, text) for text in raw.points)
         curve, fitted = self._curve(key, raw.pieces), self._fitted(key, raw.fitted)
         if curve is None or fitted is None:
             raise MachineError(f"{key} has no pieces")
@@ -167,8 +166,16 @@ class _Reader:
             raise MachineError(f"{key}: expected its benchmark and ranks as its name, {found.name}")
         return found
 
-    def _drawn(self, key: str, raw: list[PieceText]) -> Curve:
-        return Curve(tuple(self._piece(key, *piece) for piece in raw))
+    def _point(self, key: str, text: str) -> tuple[float, float]:
+        size, time = _parted(key, text, ":")
+        return self._number(key, size, "size"), self._number(key, time, "time")
+
+    def _drawn(self, key: str, text: str) -> Curve:
+        pieces = []
+        for part in text.split(";"):
+            low, line = _parted(key, part, ":")
+            pieces.append(self._piece(key, low, *_parted(key, line, ",")))
+        return Curve(tuple(pieces))
 
     def _link(self, name: str, raw: LinkEntry, operations: Mapping[str, Operation]) -> Link:
         key = f"links.{name}"
@@ -230,6 +237,13 @@ class _Reader:
             touches: dict[str, float] = dict(TOUCHES.items())
             memory = Memory(bandwidth, touches | raw.memory.touches)
         return Node(name, raw.kind, latency, raw.nics, memory)
+
+
+def _parted(key: str, text: str, mark: str) -> tuple[str, str]:
+    first, found, second = text.partition(mark)
+    if not found:
+        raise MachineError(f"{key}: {text[:60]!r} has no {mark!r}: expected it between two quantities")
+    return first.strip(), second.strip()
 
 
 def _connections(raw: ConnectionEntry, nodes: dict[str, NodeEntry]) -> Iterator[Connection]:

@@ -61,20 +61,20 @@ class FittedEntry(_Struct, frozen=True):
     worst_error: float
 
 
-PieceText = tuple[str, str, str]
-"""A piece in short: from which size, latency, bandwidth ("" where time does not grow)."""
-
-
 class OperationEntry(_Struct, frozen=True):
-    """What a benchmark measured as a whole: the curve, what it was learnt from, and what else it might be."""
+    """What a benchmark measured as a whole: the curve, what it was learnt from, and what else it might be.
+
+    A point is ``"1024 B: 20.35 us"``; a draw is ``"0 B: 5.3 us, 24 GB/s; 8192 B: 9 us,"``: from which size, latency and
+    bandwidth of each piece, without a bandwidth where time does not grow.
+    """
 
     benchmark: str
     measure: Measure
     pieces: list[PieceEntry]
     fitted: FittedEntry
-    points: list[tuple[str, str]]
+    points: list[str]
     ranks: int | None = None
-    draws: list[list[PieceText]] = []
+    draws: list[str] = []
 
 
 class LinkEntry(_Struct, frozen=True):

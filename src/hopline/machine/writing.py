@@ -23,7 +23,6 @@ from hopline.machine.schema import (
     Number,
     OperationEntry,
     PieceEntry,
-    PieceText,
     Sourced,
     StartupEntry,
     SyncEntry,
@@ -100,9 +99,9 @@ def _operation(operation: Operation) -> OperationEntry:
         measure=operation.measure,
         pieces=[_piece(piece) for piece in operation.curve.pieces],
         fitted=_fitted(operation.fitted),
-        points=[(write(size, "size"), write(time, "time")) for size, time in operation.points],
+        points=[f"{write(size, 'size')}: {write(time, 'time')}" for size, time in operation.points],
         ranks=operation.ranks,
-        draws=[[_short(piece) for piece in curve.pieces] for curve in operation.draws],
+        draws=["; ".join("{}: {}, {}".format(*_short(piece)) for piece in curve.pieces) for curve in operation.draws],
     )
 
 
@@ -110,7 +109,7 @@ def _piece(piece: Piece) -> PieceEntry:
     return PieceEntry(*_short(piece))
 
 
-def _short(piece: Piece) -> PieceText:
+def _short(piece: Piece) -> tuple[str, str, str]:
     bandwidth = "" if math.isinf(piece.bandwidth) else write(piece.bandwidth, "bandwidth")
     return write(piece.low, "size"), write(piece.latency, "time"), bandwidth
 

@@ -6,6 +6,7 @@ What belongs here: the fitted curve, how well it holds, what it predicts, and wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopline.curve import Curve, Floats
 from hopline.records.table import Measure
+
+
+def interval(values: Sequence[float], level: float = 0.9) -> tuple[float, float]:
+    """The order statistics that enclose the middle ``level`` of drawn values, which may be infinite."""
+    ordered = sorted(values)
+    outside = max(int((len(ordered) + 1) * (1 - level) / 2) - 1, 0)
+    return ordered[outside], ordered[-1 - outside]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,11 @@ class Fit:
     inside: HeldOut
     held_out: HeldOut
     draws: tuple[Curve, ...] = ()
+
+    def intervals(self, piece: int, level: float = 0.9) -> tuple[tuple[float, float], tuple[float, float]]:
+        """((low, high) of the latency in s, (low, high) of the bandwidth in byte/s) of one piece, from the draws."""
+        drawn = [curve.pieces[piece] for curve in self.draws] or [self.curve.pieces[piece]]
+        return interval([p.latency for p in drawn], level), interval([p.bandwidth for p in drawn], level)
 
     def extrapolates(self, size: ArrayLike) -> NDArray[np.bool_]:
         """True where ``size`` lies outside of the measured range."""

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from hopline.curve import Floats
-from hopline.quantity import show
-from hopline.records.fit import Fit
+from hopline.quantity import Dimension, show
+from hopline.records.fit import Finding, Fit, Prediction
 from hopline.records.table import Log, Table
 from hopline.show import figures
-from hopline.show.document import Block, Grid, Heading, Line
+from hopline.show.document import Block, Grid, Heading, Line, Style
 
 _MOST_NOTES = 6
 
@@ -44,7 +43,7 @@ def table_lines(number: int, title: str, table: Table) -> list[Block]:
     return blocks + [Line(f"  note: {note}", "faint") for note in table.notes[:_MOST_NOTES]]
 
 
-def fit_lines(line: Fit, pieces: Fit, size: Floats, time: Floats) -> list[Block]:
+def fit_lines(line: Fit, pieces: Fit) -> list[Block]:
     """The plain line and the pieces, each with its error on held-out points and on those it was fitted to."""
     first = "least gap" if line.measure == "gap" else "start-up α"
     a = line.curve.pieces[0]
@@ -54,43 +53,56 @@ def fit_lines(line: Fit, pieces: Fit, size: Floats, time: Floats) -> list[Block]
     header = ("model", f"{first} + size / bandwidth β", "held out: mean", "worst", "fitted: mean", "worst")
     blocks: list[Block] = [Grid(header, rows, left=2)]
     if len(pieces.curve.pieces) == 1:
-        return [*blocks, Line("Pieces do no better on held-out sizes.", "faint"), *_doubts(pieces, size, time)]
-    ends = [*pieces.curve.breaks, math.inf]
-    starts = [pieces.smallest, *pieces.curve.breaks]
-    table = [
-        (_span(low, end), show(p.latency, "time"), show_bandwidth(p.bandwidth))
-        for low, end, p in zip(starts, ends, pieces.curve.pieces, strict=True)
-    ]
-    blocks.append(Grid(("piece", first, "bandwidth β"), table))
+        return [*blocks, *_parameters(pieces, first), Line("Pieces do no better on held-out sizes.", "faint")]
+    blocks += _parameters(pieces, first)
     if pieces.held_out.mean > line.held_out.mean:
         blocks.append(Line("Pieces are preferred: single misses beside a break raise their held-out mean.", "faint"))
-    return [*blocks, *_doubts(pieces, size, time)]
+    return blocks
+
+
+def _parameters(fit: Fit, first: str) -> list[Block]:
+    """Each piece with the 90 % intervals of its parameters."""
+    starts, ends = [fit.smallest, *fit.curve.breaks], [*fit.curve.breaks, math.inf]
+    rows = []
+    for i, (low, end, piece) in enumerate(zip(starts, ends, fit.curve.pieces, strict=True)):
+        latency, bandwidth = fit.intervals(i)
+        rows.append(
+            (
+                _span(low, end),
+                show(piece.latency, "time"),
+                _range(*latency, "time"),
+                show_bandwidth(piece.bandwidth),
+                _range(*bandwidth, "bandwidth"),
+            )
+        )
+    return [Grid(("piece", first, "90 % interval", "bandwidth β", "90 % interval"), rows)]
+
+
+def _range(low: float, high: float, dimension: Dimension) -> str:
+    return f"{show(low, dimension, 3)} .. {show(high, dimension, 3)}"
 
 
 def _span(low: float, end: float) -> str:
     return f"{show(low, 'size', 3)} to {show(end, 'size', 3) if math.isfinite(end) else 'the end'}"
 
 
-_WORTH_SAYING = 0.05
-_DOUBTFUL = 0.2
+_GRAVE = ("noise", "doubt", "lost plateau", "hump", "short range")
 
 
-def _doubts(fit: Fit, size: Floats, time: Floats) -> list[Block]:
-    """What a reader should know before using the curve: falls in what was measured, and errors too large to trust."""
+def finding_lines(findings: Sequence[Finding]) -> list[Block]:
+    """What is odd about a table, a line each; many of one kind are counted."""
     blocks: list[Block] = []
-    points = pairwise(sorted(_medians(size, time).items()))
-    falls = [(1 - t1 / t0, m0, m1) for (m0, t0), (m1, t1) in points if t1 < (1 - _WORTH_SAYING) * t0]
-    for fall, low, high in sorted(falls, reverse=True)[:_MOST_FALLS]:
-        sizes = f"from {show(low, 'size')} to {show(high, 'size')}"
-        blocks.append(Line(f"Measured time falls by {100 * fall:.0f} % {sizes}: another protocol, or noise.", "faint"))
-    if max(fit.held_out.mean, fit.inside.mean) > _DOUBTFUL or fit.inside.worst > 2 * _DOUBTFUL:
-        blocks.append(
-            Line("Do not trust this fit: its errors are large. Is the log noisy, or two regimes in one?", "bad")
-        )
-    return blocks
+    seen: dict[str, int] = {}
+    for finding in findings:
+        seen[finding.kind] = seen.get(finding.kind, 0) + 1
+        if seen[finding.kind] <= _MOST_OF_A_KIND:
+            style: Style = "bad" if finding.kind in _GRAVE else "faint"
+            blocks.append(Line(f"  {finding.text[0].upper()}{finding.text[1:]}", style))
+    more = [f"{count - _MOST_OF_A_KIND} more of kind {kind}" for kind, count in seen.items() if count > _MOST_OF_A_KIND]
+    return [*blocks, *([Line(f"  ... and {', '.join(more)} (all in --json).", "faint")] if more else [])]
 
 
-_MOST_FALLS = 3
+_MOST_OF_A_KIND = 3
 
 
 def _medians(size: Floats, time: Floats) -> dict[float, float]:
@@ -113,15 +125,16 @@ def overview(rows: Sequence[tuple[int, str, Table, Fit | None, Fit | None, str]]
     return Grid(header, out, left=2)
 
 
-def predictions(fit: Fit, sizes: Sequence[float], size: Floats, time: Floats) -> Grid:
-    """Predicted times, beside what was measured of the same size; those outside of the measured range are marked."""
+def predictions(found: Prediction, smallest: float, largest: float, size: Floats, time: Floats) -> Grid:
+    """Predicted times with their interval, beside what was measured of the same size; extrapolations are marked."""
     known = _medians(size, time)
     rows = []
-    for m, t, outside in zip(sizes, fit.curve.time(sizes).tolist(), fit.extrapolates(sizes), strict=True):
+    for m, t, low, high in zip(found.size, found.time, found.low, found.high, strict=True):
         measured = show(known[m], "time") if m in known else ""
-        effective = show(m / t if t else None, "bandwidth")
-        rows.append((show(m, "size"), show(t, "time"), effective, measured, "extrapolation" if outside else ""))
-    return Grid(("size", "predicted", "effective", "measured", ""), rows, left=0)
+        effective = show(m / t, "bandwidth")
+        outside = "" if smallest <= m <= largest else "extrapolation"
+        rows.append((show(m, "size"), show(t, "time"), _range(low, high, "time"), effective, measured, outside))
+    return Grid(("size", "predicted", "90 % interval", "effective", "measured", ""), rows, left=0)
 
 
 def show_bandwidth(value: float) -> str:

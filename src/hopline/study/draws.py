@@ -13,7 +13,6 @@ between the two sizes. Parameters below 0 are set to 0. Approximate throughout.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -92,10 +91,3 @@ def _curve(lines: _Lines, gaps: list[tuple[float, float]], rng: np.random.Genera
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
-
-
-def interval(values: Sequence[float], level: float = 0.9) -> tuple[float, float]:
-    """The order statistics that enclose the middle ``level`` of drawn values, which may be infinite."""
-    ordered = sorted(values)
-    outside = max(int((len(ordered) + 1) * (1 - level) / 2) - 1, 0)
-    return ordered[outside], ordered[-1 - outside]

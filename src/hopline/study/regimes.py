@@ -17,9 +17,8 @@ import numpy as np
 
 from hopline.curve import Floats
 from hopline.quantity import show
-from hopline.records.fit import Finding, Fit
+from hopline.records.fit import Finding, Fit, interval
 from hopline.records.table import Measure
-from hopline.study.draws import interval
 from hopline.study.points import Points
 
 FALL = 0.1
@@ -75,14 +74,16 @@ def _humps(case: Case) -> Iterator[Finding]:
         top = first + int(np.argmax(time[first:end]))
         below = f"{time[top] / time[end]:.3g} times the {show(time[end], 'time', 3)} of {show(size[end], 'size')}"
         if first == last:
-            text = f"outlier at {show(size[top], 'size')}: {show(time[top], 'time', 3)}, {below}; does it stay when measured again?"
+            text = f"outlier at {show(size[top], 'size')}: {show(time[top], 'time', 3)}, {below}"
             yield Finding("outlier", text, float(size[top]), float(size[top]))
             continue
         span = f"{show(size[first], 'size')} to {show(size[last], 'size')}"
         span = f"{show(size[first], 'size')} to {show(size[last], 'size')}"
         text = f"latency hump from {span}: up to {show(time[top], 'time', 3)}, {below}"
         meets = _crossing(case.points, top, end)
-        same = f"; the two ways of sending cost the same at about {show(meets, 'size', 2)}: switch there" if meets else ""
+        same = (
+            f"; the two ways of sending cost the same at about {show(meets, 'size', 2)}: switch there" if meets else ""
+        )
         yield Finding("hump", text + same, float(size[first]), float(size[last]))
 
 
@@ -179,8 +180,16 @@ def _line_enough(case: Case) -> Iterator[Finding]:
         yield Finding("pieces", text, float(case.points.size[0]), float(case.points.size[-1]))
 
 
+def _doubt(case: Case) -> Iterator[Finding]:
+    """Errors too large to use the curve."""
+    fit = case.best
+    if max(fit.held_out.mean, fit.inside.mean) > NOISY or fit.inside.worst > 2 * NOISY:
+        text = "do not trust this fit: its errors are large; is the log noisy, or two regimes in one?"
+        yield Finding("doubt", text, fit.smallest, fit.largest)
+
+
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    _line_enough, _humps, _switches, _falls, _lost_plateau, _short, _noise,
+    _line_enough, _humps, _switches, _falls, _lost_plateau, _short, _noise, _doubt,
 )  # fmt: skip
 
 
