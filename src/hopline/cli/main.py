@@ -20,6 +20,8 @@ from hopline.jobs.loading import resolve
 COMMANDS: dict[str, tuple[str, str]] = {
     "p2p": ("hopline.cli.p2p:p2p", "Cost of one transfer: how long, where the time goes, what to change."),
     "fit": ("hopline.cli.fit:fit", "Fit a link to benchmark logs (nccl-tests, OSU, hopline measure)."),
+    "expect": ("hopline.cli.expect:expect", "The table that a collective's benchmark should print on a machine."),
+    "check": ("hopline.cli.check:check", "Hold a benchmark log against a machine: pass or fail, with the reason."),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
     "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),
     "verify": ("hopline.cli.verify:verify", "Check the formulas against vectors, and list the founding figures."),

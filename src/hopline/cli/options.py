@@ -58,6 +58,35 @@ def quantity(name: str, dimension: Dimension, text: str, many: bool = False, lea
     return click.option(name, type=kind, help=f"{text} Like {EXAMPLES[dimension].split(', ')[0]}.")
 
 
+class Share(click.ParamType):  # type: ignore[type-arg]
+    """A part of something in per cent, like ``10%``; the value is 0.1."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Text to a fraction; without its % a number could mean either."""
+        if not isinstance(value, str):
+            return value
+        found = _SHARE.fullmatch(value)
+        if found is None:
+            self.fail(f"{value!r} is no percentage: expected one like 10%", param, ctx)
+        return float(found[1]) / 100
+
+
+_SHARE = re.compile(r"\s*(\d{1,4}(?:\.\d{1,6})?)\s*%\s*")
+
+ranks_option = click.option("-n", "--ranks", "ranks", type=click.IntRange(2), help="Number of ranks.")
+
+
+def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    del ctx, param
+    return tuple(name.strip() for name in value.split(",") if name.strip()) if value else ()
+
+
+places_option = click.option(
+    "--on", "places", callback=_names, metavar="DEVICE[,...]",
+    help="The devices of the ranks in order (h0.gpu* is a family); default: the machine's first ones.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, in SI units.")
 
 

@@ -176,7 +176,12 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
     ranks, nics = int(one["ranks"] or 2), int(one["nics"] or 1)
     route, path = routes.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
     half = one["half_duplex"] or path.legs[0].link.duplex == "half"
-    question = Transfer(one["size"], route, way=path.forwarding, half_duplex=half, shared=_shared(path, one["reduce_"]))
+    fitted = any(leg.link.operation for leg in path.legs)
+    draw = resolve("hopline.jobs.drawn:routes") if fitted else None
+    question = Transfer(
+        one["size"], route, way=path.forwarding, half_duplex=half, shared=_shared(path, one["reduce_"]),
+        drawn=draw(machine, names, one["size"], ranks, nics, one["reduce_"]) if draw else (),
+    )  # fmt: skip
     return question, f"{' > '.join(path.names)} ({machine.name})"
 
 

@@ -50,13 +50,18 @@ class TableFit:
     @property
     def title(self) -> str:
         """What the table holds, in a few words."""
-        ranks = f", {self.table.ranks} rank{'s' if self.table.ranks > 1 else ''}" if self.table.ranks else ""
-        return f"{self.table.benchmark or 'unnamed benchmark'}{ranks}"
+        return titled(self.table)
 
     @property
     def points(self) -> Points:
         """Distinct sizes with their median times. Raises FitError where they are too few."""
         return Points.of(self.table.size, self.time)
+
+
+def titled(table: Table) -> str:
+    """What a table holds, in a few words."""
+    ranks = f", {table.ranks} rank{'s' if table.ranks > 1 else ''}" if table.ranks else ""
+    return f"{table.benchmark or 'unnamed benchmark'}{ranks}"
 
 
 def read(file: str) -> Log:

@@ -25,7 +25,12 @@ STREAMS = ("bw", "mbw_mr", "_bw")
 
 def growth(benchmark: str) -> Growth:
     """How bytes get cheaper beyond the measured sizes: single sends and streams less than collectives."""
-    return SEND if benchmark in SENDS or benchmark.endswith(STREAMS) else COLLECTIVE
+    return SEND if benchmark in SENDS or is_stream(benchmark) else COLLECTIVE
+
+
+def is_stream(benchmark: str) -> bool:
+    """Whether a benchmark streams messages between two ranks, so that its times are gaps."""
+    return benchmark.endswith(STREAMS)
 
 
 def predict_within(what: str, points: Points, sizes: Sequence[float], benchmark: str, extrapolate: bool) -> Prediction:

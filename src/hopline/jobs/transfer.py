@@ -16,6 +16,7 @@ from hopline.model.chunks import Best, ClosedForm
 from hopline.model.p2p import Cut, Lever, Route
 from hopline.quantity import NON_NEGATIVE, show
 from hopline.records.estimate import Estimate, Term
+from hopline.records.fit import interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Transfer:
 
     ``receive``: bytes that come back at the same time (None: one way). ``window``: requests in flight (None: no limit);
     ``memory``: byte/s of the sender (None: no limit). ``shared``: for each end, its memory's byte/s and how often it is
-    touched by a byte that goes there and by one that comes back.
+    touched by a byte that goes there and by one that comes back. ``drawn``: routes that are equally likely, where the links
+    were fitted.
     """
 
     size: float
@@ -60,6 +62,7 @@ class Transfer:
     half_duplex: bool = False
     memory: float | None = None
     shared: tuple[tuple[float, float, float], ...] = ()
+    drawn: tuple[Route, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +92,31 @@ def cost(question: Transfer) -> Cost:
     concurrency = _concurrency(question)
     question = limited(question)
     size, route = question.size, question.route
+    ways = {name: _moved(question, name) for name in p2p.WAYS}
+    exchange = None if question.receive is None else _exchange(question)
+    if question.drawn and exchange is not None:
+        exchange = _with_interval(exchange, question, _exchange)
+    elif question.drawn:
+        ways[question.way] = _with_interval(ways[question.way], question, lambda one: _moved(one, one.way))
     return Cost(
         size=size,
-        ways={name: _moved(question, name) for name in p2p.WAYS},
+        ways=ways,
         chosen=question.way,
         best=p2p.best(size, route),
         closed_form=chunks.closed_form(size, [hop.curve for hop in route.hops]),
         half_size=_half_size(question),
         peak=_peak(question),
         levers=_levers(question),
-        exchange=None if question.receive is None else _exchange(question),
+        exchange=exchange,
         concurrency=concurrency,
     )
+
+
+def _with_interval(estimate: Estimate, question: Transfer, answer: Callable[[Transfer], Estimate]) -> Estimate:
+    """The estimate with the 90 % interval of its value over the drawn routes."""
+    values = [answer(limited(replace(question, route=route))).value for route in question.drawn]
+    low, high = interval(values)
+    return replace(estimate, low=min(low, estimate.value), high=max(high, estimate.value))
 
 
 def _moved(question: Transfer, way: str) -> Estimate:

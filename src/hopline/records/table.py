@@ -52,6 +52,8 @@ class Table:
         Line number (from 1) of the table's first row in its file.
     facts
         What only this tool states (``factor``, ``ranks_listed``, ...).
+    contradictions
+        Where the log's own statements exclude one another (ranks listed against busbw/algbw), a line each.
     """
 
     tool: str
@@ -65,6 +67,7 @@ class Table:
     dropped: tuple[Dropped, ...] = ()
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    contradictions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.columns.values()}

@@ -41,7 +41,7 @@ def ways(estimates: dict[str, Estimate], chosen: str, size: float) -> Grid:
 
 
 def reasons(estimate: Estimate) -> list[Block]:
-    """Where the time goes, what binds, and how far the next limit is."""
+    """How sure the time is, where it goes, what binds, and how far the next limit is."""
     told = [term for term in estimate.terms if abs(term.value) >= _NEGLIGIBLE * estimate.value]
     terms = sorted(told, key=lambda term: -abs(term.value))
     rows = [(t.name, _signed(t.value), _part(t.value, estimate)) for t in terms[:_MOST_TERMS]]
@@ -54,7 +54,13 @@ def reasons(estimate: Estimate) -> list[Block]:
     if estimate.next_limit and estimate.distance is not None:
         smaller = "as large" if estimate.distance < 1.005 else f"{show(estimate.distance, 'count', 3)} times smaller"
         following = f"; next is the {estimate.next_limit}, {smaller}"
-    return [*blocks, Line(f"Binds: {estimate.binds}{following}.", "strong")]
+    sure: list[Block] = []
+    if estimate.low is not None and estimate.high is not None:
+        spread = f"{show(estimate.low, 'time', 3)} .. {show(estimate.high, 'time', 3)}"
+        sure = [
+            Line(f"90 % interval: {spread}, from what is known of the fitted links and how their measurements scatter.")
+        ]
+    return [*sure, *blocks, Line(f"Binds: {estimate.binds}{following}.", "strong")]
 
 
 def _signed(time: float) -> str:

@@ -29,11 +29,10 @@ class Points:
         sizes, times = np.asarray(size, dtype=float), np.asarray(time, dtype=float)
         if not np.all(np.isfinite(times) & (times > 0) & np.isfinite(sizes) & (sizes >= 0)):
             raise FitError("the points hold times or sizes that are not positive numbers")
-        distinct, index = np.unique(sizes, return_inverse=True)
+        distinct, middle = medians(sizes, times)
         if len(distinct) < FEWEST_POINTS:
             raise FitError(f"{len(distinct)} distinct sizes are too few for a fit: expected at least {FEWEST_POINTS}")
-        medians = [float(np.median(times[index == i])) for i in range(len(distinct))]
-        return cls(distinct, np.array(medians))
+        return cls(distinct, middle)
 
     def take(self, mask: NDArray[np.bool_]) -> Points:
         """The points where ``mask`` is true."""
@@ -41,3 +40,9 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.size)
+
+
+def medians(size: Floats, time: Floats) -> tuple[Floats, Floats]:
+    """Distinct sizes in growing order, and the median of the times of each."""
+    distinct, index = np.unique(size, return_inverse=True)
+    return distinct, np.array([float(np.median(time[index == i])) for i in range(len(distinct))])

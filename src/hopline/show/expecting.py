@@ -1,0 +1,53 @@
+"""What a benchmark should show, as the table that the benchmark itself prints, with intervals.
+
+What belongs here: the page of ``hopline expect``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hopline.quantity import show
+from hopline.records.busbw import FACTORS
+from hopline.records.estimate import Premise
+from hopline.records.fit import Prediction
+from hopline.show.document import Block, Grid, Heading, Line
+
+
+def page(
+    title: str,
+    basis: str,
+    found: Prediction,
+    premises: Sequence[Premise],
+    benchmark: str,
+    ranks: int | None,
+    least: Sequence[tuple[float, str]] | None,
+    measured: tuple[float, float],
+) -> list[Block]:
+    """A line for each size: time, algbw and busbw with their 90 % interval, and the most that the machine allows."""
+    factor = FACTORS[benchmark](ranks) if ranks and benchmark in FACTORS else None
+    header = ["size", "time", "90 % interval", "algbw"]
+    header += ["busbw", "90 % interval"] if factor is not None else []
+    header += ["busbw at most" if factor is not None else "algbw at most"] if least else []
+    rows = []
+    for i, (m, t, low, high) in enumerate(zip(found.size, found.time, found.low, found.high, strict=True)):
+        row = [show(m, "size"), show(t, "time"), f"{show(low, 'time', 3)} .. {show(high, 'time', 3)}", _rate(m, t)]
+        if factor is not None:
+            row += [_rate(m * factor, t), f"{_rate(m * factor, high, 3)} .. {_rate(m * factor, low, 3)}"]
+        if least:
+            row.append(_rate(m * (factor or 1.0), least[i][0], 3))
+        outside = "" if measured[0] <= m <= measured[1] else "extrapolation"
+        rows.append((*row, outside))
+    blocks: list[Block] = [Heading(title), Line(basis), Grid((*header, ""), rows, left=0)]
+    blocks += [Line(f"At most: {least[-1][1]} (the largest size).", "faint")] if least else []
+    return [*blocks, *[_premise(premise) for premise in premises]]
+
+
+def _rate(size: float, time: float, digits: int = 4) -> str:
+    return show(size / time, "bandwidth", digits) if time > 0 else "—"
+
+
+def _premise(premise: Premise) -> Line:
+    mark = "broken" if premise.status == "broken" else "premise"
+    effect = f": {premise.effect}" if premise.effect else ""
+    return Line(f"{mark}: {premise.text}{effect}", "bad" if premise.status == "broken" else "faint")
