@@ -18,7 +18,7 @@ from hopline.records.fit import Prediction
 from hopline.records.table import Log, Table
 from hopline.records.verdict import Checked, Verdict
 from hopline.study.points import medians
-from hopline.study.verdicts import judge
+from hopline.study.verdicts import hint, judge
 
 TOLERANCE = 0.1
 PARTS = ("all_gather", "alltoall", "gather", "scatter")
@@ -48,11 +48,11 @@ def check(file: str, terms: Terms) -> tuple[Log, list[Checked]]:
 def check_table(number: int, table: Table, terms: Terms) -> Checked:
     """Check one table. Where nothing can be told of it, its verdicts are ``unknown`` and say why."""
     title = f"Table {number}: {fitting.titled(table)}"
-    faults, notes = _faults(table), list(table.notes)
+    faults = _faults(table)
     column = "time_in_place" if terms.in_place else "time"
     if column not in table.columns or table.ranks == 1:
         why = "one rank ran: no network was used" if table.ranks == 1 else "it has no in-place half"
-        return Checked(title, table.line, "", _all_unknown(table.size, table.time, why), faults, tuple(notes))
+        return Checked(title, table.line, "", _all_unknown(table.size, table.time, why), faults, notes=table.notes)
     size, time = medians(table.size, table.columns[column])
     ranks = table.ranks or terms.ranks
     if table.ranks and terms.ranks and table.ranks != terms.ranks:
@@ -62,10 +62,12 @@ def check_table(number: int, table: Table, terms: Terms) -> Checked:
     try:
         answer = _expected(question, counted)
     except HoplineError as error:
-        return Checked(title, table.line, "", _bounded(question, size, counted, time, str(error)), faults, tuple(notes))
+        return Checked(
+            title, table.line, "", _bounded(question, size, counted, time, str(error)), faults, notes=table.notes
+        )
     verdicts = judge(counted, time, answer.found, terms.tolerance, answer.least)
     verdicts = tuple(replace(v, size=float(m)) for v, m in zip(verdicts, size, strict=True))
-    return Checked(title, table.line, answer.basis, verdicts, faults, tuple(notes))
+    return Checked(title, table.line, answer.basis, verdicts, faults, hint(verdicts), table.notes)
 
 
 def _expected(question: Question, sizes: Floats) -> Expected:

@@ -124,8 +124,8 @@ def _from_other_counts(question: Question) -> Expected | None:
     outside = [m for m in sizes if not max(low, 1) <= m <= high]
     if outside:
         raise MachineError(
-            f"{show(outside[0], 'size')} lies outside of the {show(low, 'size')} to {show(high, 'size')} measured of {name} on "
-            f"{', '.join(map(str, sorted(known)))} ranks, from which {ranks} ranks are worked out: ask inside of it"
+            f"{show(outside[0], 'size')} lies outside of the {show(low, 'size')} to {show(high, 'size')} measured of {name} "
+            f"on {', '.join(map(str, sorted(known)))} ranks, from which {ranks} ranks are worked out: ask inside of it"
         )
     given = {count: (points.size, points.time) for count, points in known.items()}
     found = across.predict(given, ranks, name, sizes)
@@ -141,7 +141,7 @@ def _by_formula(question: Question) -> Expected | None:
     laid = layout.layout(question.machine, places)
     sizes = question.sizes or DEFAULT_SIZES
     asked = (question.benchmark, len(places), laid.sends, laid.per_node)
-    found = collectives.times(asked[0], sizes, *asked[1:])
+    found = collectives.times(asked[0], sizes, *asked[1:], other=True)
     largest = collectives.estimate(asked[0], max(sizes), *asked[1:])
     basis = f"by formula from the links of {question.machine.name}: {laid.note}; {largest.name} at {show(max(sizes), 'size')}"
     return Expected(found, basis, largest.premises, 0.0, float("inf"), least(question, sizes))

@@ -49,6 +49,6 @@ def predict_within(what: str, points: Points, sizes: Sequence[float], benchmark:
 
 
 def points_of(operation: Operation) -> Points:
-    """The measured points of a saved operation."""
+    """The measured points of a saved operation. Raises FitError where they are too few."""
     sizes, times = zip(*operation.points, strict=True)
-    return Points(np.array(sizes), np.array(times))
+    return Points.of(sizes, times)

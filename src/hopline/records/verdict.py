@@ -40,7 +40,7 @@ class Verdict:
 class Checked:
     """One table of a log: a verdict for each size, and what is wrong with the table as a whole.
 
-    ``basis`` says what it was held against.
+    ``basis`` says what it was held against; ``hint`` what the failures look like together.
     """
 
     title: str
@@ -48,6 +48,7 @@ class Checked:
     basis: str
     verdicts: tuple[Verdict, ...]
     faults: tuple[str, ...] = ()
+    hint: str = ""
     notes: tuple[str, ...] = ()
 
     @property

@@ -30,6 +30,7 @@ def _table(table: Checked) -> list[Block]:
     blocks: list[Block] = [Heading(f"{table.title} (line {table.line}): {table.outcome.upper()}")]
     blocks += [Line(f"  {table.basis}", "faint")] if table.basis else []
     blocks += [Line(f"  {fault}", "bad") for fault in table.faults]
+    blocks += [Line(f"  {table.hint}", "strong")] if table.hint else []
     if len({(verdict.outcome, verdict.reason) for verdict in table.verdicts}) == 1 and not table.verdicts[0].expected:
         only = table.verdicts[0]
         return [*blocks, Line(f"  all {len(table.verdicts)} sizes {only.outcome}: {only.reason}", STYLES[only.outcome])]

@@ -10,7 +10,7 @@ tightest cut allow at line rate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -69,3 +69,44 @@ def _praise(time: float, expected: float, limit: float) -> str:
 
 def _known(value: float) -> float | None:
     return value if np.isfinite(value) else None
+
+
+FAR_OFF, OFF = 3.0, 1.3
+"""Factors from which a table counts as carried by something else, and as slower at all."""
+_PARTS = 3
+
+
+def hint(verdicts: Sequence[Verdict]) -> str:
+    """What the failures look like together, by where in the range of sizes they are; "" where nothing fails."""
+    if not any(verdict.outcome == "fail" for verdict in verdicts):
+        return ""
+    ratios = [v.time / v.expected for v in verdicts if v.expected]
+    if len(ratios) < _PARTS or any(v.reason.startswith("impossible") for v in verdicts):
+        return ""
+    third = len(ratios) // _PARTS
+    small, large = (float(np.median(part)) for part in (ratios[:third], ratios[-third:]))
+    return next((text for test, text in HINTS if test(small, large)), "").format(small=small, large=large)
+
+
+HINTS: tuple[tuple[Callable[[float, float], bool], str], ...] = (
+    (
+        lambda small, large: large > FAR_OFF,
+        "large messages take {large:.3g} times the expected: as if another path carried them (TCP sockets in place of the "
+        "fabric? a plugin or container hook missing? NCCL_DEBUG=INFO names the network)",
+    ),
+    (
+        lambda small, large: small > OFF and large > OFF,
+        "small messages take {small:.3g} and large ones {large:.3g} times the expected: slower throughout",
+    ),
+    (
+        lambda small, large: large > OFF,
+        "only large messages are slow ({large:.3g} times): bandwidth is missing (a link or NIC down, fewer channels, a path "
+        "shared with others?)",
+    ),
+    (
+        lambda small, large: small > OFF,
+        "only small messages are slow ({small:.3g} times): start-up has grown (busy hosts, another protocol, interrupts?)",
+    ),
+    (lambda small, large: True, "single sizes are slow: noise, or a protocol switch at another size than expected"),
+)
+"""(test of the median factors of small and of large messages, what it looks like), the first that fits."""
