@@ -25,6 +25,11 @@ bench: $(VENV)/.installed-dev
 validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/pipeline_event_walk.py
 	$(BIN)/python validation/held_out.py
+	$(BIN)/python validation/beyond.py
+	$(BIN)/python validation/ranks.py
+	$(BIN)/python validation/collectives.py
+	$(BIN)/python validation/pairs.py
+	$(BIN)/python validation/diff.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
 
 docs: $(VENV)/.installed-dev

@@ -47,9 +47,8 @@ def main() -> int:
         print(SKIPPED)
         return 0
     met = False
-    print(
-        f"{'known up to':>12} {'tables':>7} {'mean error':>11} {'naive':>8} {'at the largest':>15} {'naive':>8} {'in interval':>12}"
-    )
+    titles = ("known up to", "tables", "mean error", "naive", "at the largest", "naive", "in interval")
+    print(" ".join(f"{title:>{width}}" for title, width in zip(titles, (12, 7, 11, 8, 15, 8, 12), strict=True)))
     for cut in CUTS:
         found = [result for table in measured if (result := errors(table, cut)) is not None]
         ours, naive = (float(np.mean([np.abs(row[i]).mean() for row in found])) for i in (0, 1))

@@ -18,21 +18,18 @@ of them, evenly spread over the logarithm of the size, so that the densest does 
 
 from __future__ import annotations
 
-import csv
 import sys
-from collections import defaultdict
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
+from measured import SKIPPED, tables
 from numpy.typing import NDArray
 
 from hopline.curve import Curve, Floats
 from hopline.model.collectives import ERROR, Sends, estimate, times
 from hopline.study.calibrate import calibrate
 
-MEASURED = Path(__file__).resolve().parents[2] / "shared/measured"
 SMALL = 1e5
 COVERED = (0.85, 0.95)
 EDGES = (0.0, 1e5, 1e6, 4e6, 16e6, np.inf)
@@ -48,32 +45,13 @@ WAYS = ("ours", "no host", *NAIVE)
 """Ours with the host's time where one is known, and without."""
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    """The rows of one file by column."""
-    with (MEASURED / name).open(newline="") as text:
-        return list(csv.DictReader(text))
-
-
-def vidur(name: str, collective: str) -> dict[tuple[int, int], Points]:
-    """(ranks, ranks a node) -> sizes and medians over ranks."""
-    found: dict[tuple[int, int], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows(name):
-        times_of = found[int(row["num_workers"]), int(row["devices_per_node"])]
-        times_of[float(row["size"])].append(float(row[f"time_stats.{collective}.median"]) * 1e-3)
+def published(machine: str, benchmark: str = "") -> dict[tuple[str, int, str], Points]:
+    """(benchmark, ranks, variant) -> sizes and times of one machine's tables."""
     return {
-        key: (np.array(sorted(sizes)), np.array([np.median(sizes[size]) for size in sorted(sizes)]))
-        for key, sizes in found.items()
+        (t.benchmark, t.ranks, t.variant): (t.points.size, t.points.time)
+        for t in tables()
+        if t.machine == machine and benchmark in ("", t.benchmark)
     }
-
-
-def nccl() -> dict[tuple[str, int], Points]:
-    """(operation, ranks) -> sizes in bytes and times, of half precision."""
-    found: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
-    for row in rows("aiconfigurator-h100_sxm-nccl-2.29.2.csv"):
-        if row["nccl_dtype"] == "half":
-            point = 2 * float(row["message_size"]), float(row["latency"]) * 1e-3
-            found[row["op_name"], int(row["num_gpus"])].append(point)
-    return {key: (np.array(sorted(p))[:, 0], np.array(sorted(p))[:, 1]) for key, p in found.items()}
 
 
 def line(points: Points) -> tuple[float, float]:
@@ -120,11 +98,11 @@ class Score:
 
 def main() -> int:
     """Print the tables; the exit code."""
-    if not MEASURED.is_dir():
-        print("skipped: no measured tables beside the project")
+    sent = published("vidur-h100_dgx", "send_recv")
+    if not sent:
+        print(SKIPPED)
         return 0
-    sent = vidur("vidur-h100_dgx-send_recv.csv", "send_recv")
-    (near, beta), (far, rate) = line(sent[2, 2]), line(sent[2, 1])
+    (near, beta), (far, rate) = (line(sent["send_recv", 2, f"{own} a node"]) for own in (2, 1))
     print(
         f"sends: {near * 1e6:.1f} us, {beta / 1e9:.1f} GB/s in a node; {far * 1e6:.1f} us, {rate / 1e9:.1f} GB/s between nodes"
     )
@@ -133,34 +111,36 @@ def main() -> int:
         f"\n{'mean errors':38} {' '.join(f'{way:>8}' for way in WAYS)}   in 90 %  bias below 100 kB, 1 MB, 4 MB, 16 MB, above"
     )
     told = {
-        key: Score(f"  {key[0]} {key[1]}", key[0], points, key[1], device) for key, points in sorted(nccl().items())
+        key: Score(f"  {key[0]} {key[1]}", key[0], points, key[1], device)
+        for key, points in sorted(published("h100_sxm").items())
+        if key[2] == "half"
     }
-    reduced = [score for (name, _), score in told.items() if name == "all_reduce"]
-    others = [score for (name, _), score in told.items() if name != "all_reduce"]
+    reduced = [score for (name, *_), score in told.items() if name == "all_reduce"]
+    others = [score for (name, *_), score in told.items() if name != "all_reduce"]
     print("calibration: NCCL 2.29.2 on H100, no host")
     for score in reduced:
         score.show()
     deviation = float(np.sqrt(np.mean([score.deviation**2 for score in reduced])))
     print(f"  relative deviation {deviation:.3f}; the model's ERROR is {ERROR}")
-    paired = vidur("vidur-h100_pairwise_nvlink-all_reduce.csv", "all_reduce")
+    paired = published("vidur-h100_pairwise_nvlink")
     host = float(np.median(np.concatenate([time[size < SMALL] for size, time in paired.values()])))
     print(f"  host: {host * 1e6:.0f} us a call, the median of the small all-reduces on the pairwise machine")
     hosted = Sends(Curve.line(near, beta), host=host)
     print("shown only: other wires, whose sends were not measured")
-    for (ranks, _), points in sorted(paired.items()):
+    for (_, ranks, _), points in sorted(paired.items()):
         Score(f"  pairwise NVLink, all_reduce {ranks}", "all_reduce", points, ranks, hosted).show()
     print("check: NCCL 2.29.2 on H100, vidur's DGX")
     scores = [
         Score(f"  all_reduce {ranks}", "all_reduce", points, ranks, hosted)
-        for (ranks, _), points in sorted(vidur("vidur-h100_dgx-all_reduce.csv", "all_reduce").items())
+        for (_, ranks, _), points in sorted(published("vidur-h100_dgx", "all_reduce").items())
     ]
     for score in [*others, *scores]:
         score.show()
-    published(near, beta, far, rate)
+    single_figures(near, beta, far, rate)
     return verdict(scores, others)
 
 
-def published(near: float, beta: float, far: float, rate: float) -> None:
+def single_figures(near: float, beta: float, far: float, rate: float) -> None:
     """The model against single published figures."""
     both = Sends(Curve.line(near, beta), Curve.line(far, rate), rails=8)
     print("\npublished                                   figure    ours")

@@ -14,21 +14,18 @@ one in LARGEST of its points where it has many sizes, so that the densest does n
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from measured import SKIPPED, tables
 
 from hopline.curve import Floats
 from hopline.study.calibrate import calibrate
 from hopline.study.ranks import BENCHMARKS, predict
 
-MEASURED = Path(__file__).resolve().parents[2] / "shared/measured"
-BYTES = {"half": 2, "int8": 1}
 TASKS = (((2, 4), 8), ((2, 8), 4), ((4, 8), 2), ((2,), 4), ((2,), 8), ((4,), 8), ((4,), 2))
 LARGEST = 50
 COVERED = (0.85, 0.95)
@@ -49,36 +46,14 @@ class Group:
     counts: Known
 
 
-def groups() -> Iterator[Group]:
+def groups() -> list[Group]:
     """The tables whose counts are one machine's. Pairwise NVLink is left out: from 2 to 4 ranks its wires change."""
-    for file in sorted(MEASURED.glob("aiconfigurator-*.csv")):
-        found: dict[tuple[str, str], dict[int, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
-        for row in rows(file):
-            point = float(row["message_size"]) * BYTES[row["nccl_dtype"]], float(row["latency"]) * 1e-3
-            found[row["op_name"], row["nccl_dtype"]][int(row["num_gpus"])].append(point)
-        machine = file.stem.split("-")[1]
-        for (name, dtype), counts in found.items():
-            yield Group(machine, name, f"{machine} {name} {dtype}", {n: medians(p) for n, p in counts.items()})
-    file = MEASURED / "vidur-h100_dgx-all_reduce.csv"
-    if file.is_file():
-        counts = defaultdict(list)
-        for row in rows(file):
-            time = float(row["time_stats.all_reduce.median"]) * 1e-3
-            counts[int(row["num_workers"])].append((float(row["size"]), time))
-        yield Group("vidur h100", "all_reduce", "vidur h100 all_reduce", {n: medians(p) for n, p in counts.items()})
-
-
-def rows(file: Path) -> Iterator[dict[str, str]]:
-    """The rows of one file by column."""
-    with file.open(newline="") as text:
-        yield from csv.DictReader(text)
-
-
-def medians(points: list[tuple[float, float]]) -> Points:
-    """Distinct sizes and the median of their times (over ranks)."""
-    size, time = (np.array(column) for column in zip(*points, strict=True))
-    distinct = np.unique(size)
-    return distinct, np.array([np.median(time[size == one]) for one in distinct])
+    found: dict[tuple[str, str, str], dict[int, Points]] = defaultdict(dict)
+    for table in tables():
+        if table.benchmark in BENCHMARKS and "pairwise" not in table.machine:
+            variant = table.variant if "a node" not in table.variant else ""
+            found[table.machine, table.benchmark, variant][table.ranks] = table.points.size, table.points.time
+    return [Group(machine, name, f"{machine} {name} {kind}", counts) for (machine, name, kind), counts in found.items()]
 
 
 # --- the naive ways -------------------------------------------------------------------------------------------------
@@ -171,10 +146,10 @@ def show(name: str, found: list[Row]) -> None:
 
 def main() -> int:
     """Print the table; the exit code."""
-    if not MEASURED.is_dir():
-        print("skipped: no measured tables beside the project")
+    every = groups()
+    if not every:
+        print(SKIPPED)
         return 0
-    every = list(groups())
     print(
         f"{'given ranks -> predicted':34} {'tables':>6}  {'ours':>8}  {'  '.join(f'{n:>8}' for n in NAIVE)}  in 90 %  interval"
     )

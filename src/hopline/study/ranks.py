@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from hopline.curve import Floats
 from hopline.errors import InputError, UnknownNameError
+from hopline.records.busbw import FACTORS
 from hopline.records.estimate import Premise
 from hopline.records.fit import Prediction
 from hopline.study.points import Points
@@ -65,20 +66,13 @@ def _ring_or_tree(ranks: int) -> float:
     return 2 * (min(ranks, 8) - 1.0) + 2 * max(0.0, math.log2(ranks / 8))
 
 
-def _part(ranks: int) -> float:
-    return (ranks - 1) / ranks
-
-
 Growth = Callable[[int], float]
 
-BENCHMARKS: dict[str, tuple[Growth, Growth]] = {
-    "all_reduce": (_ring_or_tree, lambda n: 2 * _part(n)),
-    "all_gather": (_ring, _part),
-    "reduce_scatter": (_ring, _part),
-    "alltoall": (_ring, _part),
-    "broadcast": (_ring, lambda n: 1.0),
-    "reduce": (_ring, lambda n: 1.0),
-}
+_STEPS: dict[str, Growth] = {
+    "all_reduce": _ring_or_tree, "all_gather": _ring, "reduce_scatter": _ring, "alltoall": _ring,
+    "broadcast": _ring, "reduce": _ring,
+}  # fmt: skip
+BENCHMARKS: dict[str, tuple[Growth, Growth]] = {name: (steps, FACTORS[name]) for name, steps in _STEPS.items()}
 """Benchmark -> (steps, busbw factor) of n ranks; sizes as nccl-tests counts them."""
 
 
