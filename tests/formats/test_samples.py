@@ -5,17 +5,36 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopline.errors import FormatError, OutputError
+from hopline.errors import FormatError, InputError, OutputError
 from hopline.formats import samples
-from hopline.formats.samples import CHANGED, FOREIGN, REPEATED, TORN, append, content_id, encode, load, read, scan
+from hopline.formats.samples import (
+    CHANGED,
+    FOREIGN,
+    REPEATED,
+    TORN,
+    append,
+    begun,
+    content_id,
+    encode,
+    load,
+    pairs_of,
+    read,
+    scan,
+    table_of,
+)  # fmt: skip
 from hopline.records.sample import Sample
 
+OF_VERSION_1 = (
+    b'{"hopline":"samples","version":1,"benchmark":"latency","transport":"mpi","host":"n1","ranks":2,"size":8,'
+    b'"times":[1e-6,2e-6],"clock":1e-9,"started":"2026-01-02","id":"428a06a8fe066d51"}\n'
+)
 SMALL = Sample("latency", "mpi", "n1", 2, 8, (1e-6, 2e-6, 3e-6), 1e-9, "2026-01-02T03:04:05+00:00")
 MORE = Sample("latency", "mpi", "n1", 2, 8, (4e-6,), 2e-9, "2026-01-02T03:04:06+00:00")
 LARGE = Sample("latency", "mpi", "n1", 2, 4096, (5e-6,), 1e-9, "2026-01-02T03:04:07+00:00")
@@ -145,9 +164,9 @@ def test_lines_that_cannot_be_used_are_reported(path, text, reason):
 
 
 def test_another_version_is_refused_with_the_way_out(path):
-    put(path, encode(LARGE) + encode(SMALL).replace(b'"version":1', b'"version":2'))
+    put(path, encode(LARGE) + encode(SMALL).replace(b'"version":1', b'"version":3'))
     for reader in (load, read):
-        with pytest.raises(FormatError, match=r"line 2 is of samples version 2, .* update") as caught:
+        with pytest.raises(FormatError, match=r"line 2 is of samples version 3, .* update") as caught:
             reader(path)
         assert str(caught.value).startswith(path)
 
@@ -181,6 +200,138 @@ def test_read_gives_a_table_for_each_place(path):
     assert first.rows == len(first) == 2
     assert dict(first.facts) == {"transport": "mpi", "host": "n1", "clock": 2e-9, "started": SMALL.started}
     assert (second.facts["host"], second.line) == ("n2", 2)
+
+
+# --- version 2: pairs, windows, ranks that did not take part ------------------------------------------------------
+
+STREAM = Sample("bw", "mpi", "n1", 2, 8, (1e-7,), 1e-9, "2026-01-02", window=64)
+PAIR = Sample(
+    "bw", "mpi", "n1", 2, 8, (2e-7, 3e-7), 1e-9, "2026-01-02", pair=(0, 2), window=64, world=4, hosts=("n1", "n2")
+)
+BACK = Sample("bw", "mpi", "n2", 2, 8, (4e-7,), 1e-9, "2026-01-02", pair=(2, 0), window=64, world=4, hosts=("n2", "n1"))
+
+
+def test_lines_of_version_1_are_read_as_they_were_written(path):
+    put(path, OF_VERSION_1)
+    assert load(path) == [Sample("latency", "mpi", "n1", 2, 8, (1e-6, 2e-6), 1e-9, "2026-01-02")]
+    assert scan(path).dropped == ()
+    assert encode(load(path)[0]) == OF_VERSION_1
+
+
+def test_only_what_version_1_cannot_say_is_of_version_2():
+    assert json.loads(encode(SMALL))["version"] == 1
+    line = json.loads(encode(PAIR))
+    assert (line["version"], line["pair"], line["window"], line["world"], line["hosts"]) == (
+        2,
+        [0, 2],
+        64,
+        4,
+        ["n1", "n2"],
+    )
+    assert "pairs" not in line
+    assert json.loads(encode(STREAM))["version"] == 2
+
+
+def test_all_that_is_said_comes_back(path):
+    halves = Sample("mbw_mr", "mpi", "n1", 4, 8, (1e-7,), pairs=2, window=16)
+    for sample in (STREAM, PAIR, BACK, halves):
+        append(path, sample)
+    assert set(load(path)) == {STREAM, PAIR, BACK, halves}
+
+
+OTHERS = (
+    {"window": 32}, {"pairs": 2}, {"world": 4}, {"pair": (0, 1)}, {"hosts": ("n1", "n2")}, {"benchmark": "bibw"},
+    {"ranks": 4}, {"transport": "mpi: Some MPI 1.0"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_differs_is_never_one_table(path, other):
+    different = replace(STREAM, **other)
+    put(path, encode(STREAM) + encode(different))
+    assert [table.rows for table in read(path).tables] == [1, 1]
+    with pytest.raises(InputError, match="no one table"):
+        table_of([STREAM, different])
+    with pytest.raises(InputError, match="different cells"):
+        _ = STREAM + different
+
+
+def test_as_many_ranks_as_were_started_need_not_be_said():
+    assert replace(STREAM, world=2).cell == STREAM.cell
+
+
+def test_streams_are_gaps_and_say_whose(path):
+    halves = Sample("mbw_mr", "mpi", "n1", 4, 8, (1e-7,), pairs=2, window=16)
+    both = Sample("bibw", "mpi", "n1", 2, 8, (1e-7,), window=16)
+    barrier = Sample("barrier", "mpi", "n1", 2, 0, (1e-6,), world=4)
+    for sample in (STREAM, both, halves, barrier, SMALL):
+        append(path, sample)
+    tables = {table.benchmark: table for table in read(path).tables}
+    assert {name: table.measure for name, table in tables.items()} == {
+        "bw": "gap", "bibw": "gap", "mbw_mr": "gap", "barrier": "time", "latency": "time",
+    }  # fmt: skip
+    assert tables["mbw_mr"].facts["pairs"] == 2
+    assert "for each pair" in tables["mbw_mr"].notes[0]
+    assert "for each direction" in tables["bibw"].notes[0]
+    assert tables["bw"].notes == ()
+    assert tables["bw"].facts["window"] == 64
+    assert tables["barrier"].facts["world"] == 4
+
+
+def test_tables_of_pairs_say_which(path):
+    put(path, encode(PAIR) + encode(BACK))
+    there, back = read(path).tables
+    assert (there.facts["pair"], there.facts["hosts"], there.title) == (
+        (0, 2),
+        "n1, n2",
+        "bw over mpi from rank 0 to 2 of 4",
+    )
+    assert back.facts["pair"] == (2, 0)
+
+
+def test_pairs_with_all_their_repeats():
+    more = replace(PAIR, times=(5e-7,))
+    assert pairs_of([STREAM, PAIR, BACK, more]) == {(0, 2): (2e-7, 3e-7, 5e-7), (2, 0): (4e-7,)}
+    assert pairs_of([STREAM]) == {}
+
+
+@pytest.mark.parametrize(
+    "other", [{"size": 16}, {"window": 32}, {"world": 8}, {"benchmark": "latency"}, {"transport": "x"}]
+)
+def test_pairs_of_several_runs_are_not_compared(other):
+    with pytest.raises(InputError, match="expected one of each"):
+        pairs_of([PAIR, replace(BACK, **other)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"pairs": 0},
+        {"window": 0},
+        {"world": 1},
+        {"pair": (1, 1)},
+        {"pair": (0, 2)},
+        {"pair": (-1, 0)},
+        {"hosts": ("a",)},
+    ],
+)
+def test_impossible_ends(wrong):
+    with pytest.raises(InputError) as caught:
+        replace(STREAM, **wrong)
+    assert "expected" in str(caught.value)
+
+
+def test_what_a_file_holds_before_it_is_added_to(path, tmp_path):
+    assert begun(path).lines == ()
+    put(path, encode(SMALL)[:30])
+    assert begun(path).lines == ()
+    put(path, encode(SMALL) + encode(MORE))
+    assert [line.sample for line in begun(path).lines] == [SMALL, MORE]
+    put(path, b"dear diary\n")
+    with pytest.raises(OutputError, match="not a samples file"):
+        begun(path)
+    with pytest.raises(OutputError, match="could not be written"):
+        begun(str(tmp_path))
 
 
 def test_many_appends_are_quick_to_load(path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import itertools
 import json
 import os
 import signal
@@ -12,32 +12,21 @@ import time
 from pathlib import Path
 
 import pytest
+from needs import REAL_RANKS
 
 from hopline.errors import RunError
 from hopline.formats.samples import load
 from hopline.records.sample import Sample
-from hopline.run.mpi import Progress, measuring
-from hopline.run.mpirun import find_mpirun
+from hopline.run.cells import Earlier, cells_of, order
+from hopline.run.kinds import kinds_of
+from hopline.run.mpi import Progress, Started, measuring
 from hopline.run.plan import Plan
 
 WAIT = 30.0
 MIB = 2**20
 
 
-def missing() -> str:
-    """Why real ranks cannot be started here; "" where they can."""
-    if importlib.util.find_spec("mpi4py") is None:
-        return "mpi4py is not installed"
-    if not Path("/proc/self/cmdline").exists():
-        return "no /proc to look for ranks in"
-    try:
-        find_mpirun()
-    except RunError as error:
-        return str(error)
-    return ""
-
-
-pytestmark = [pytest.mark.real, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
+pytestmark = REAL_RANKS
 
 DRIVER = """
 import sys
@@ -118,7 +107,8 @@ def test_real_messages_are_timed_and_their_content_checked(seed):
     with measuring(plan) as running:
         events = list(running)
     samples = [event for event in events if isinstance(event, Sample)]
-    assert [sample.size for sample in samples] == plan.order()
+    assert events[0] == Started((samples[0].host,) * 2, events[0].crowded)
+    assert [sample.size for sample in samples] == [cell.size for cell in order(plan, cells_of(plan, 2))]
     assert any(isinstance(event, Progress) for event in events)
     cells: dict[int, Sample] = {}
     for sample in samples:
@@ -131,6 +121,7 @@ def test_real_messages_are_timed_and_their_content_checked(seed):
 
 def test_leaving_early_leaves_no_rank(seed):
     with measuring(endless(seed)) as events:
+        assert isinstance(next(events), Started)
         assert isinstance(next(events), Progress)
         assert len(ranks_of(seed)) == 2
     assert none_left(seed)
@@ -179,7 +170,36 @@ def test_a_rank_that_dies_is_a_run_error(seed, which):
 
 
 def test_a_rank_that_fails_says_why(seed, monkeypatch):
-    monkeypatch.setattr("hopline.run.mpi.asdict", lambda _: {"sizes": [8], "seconds": -1, "seed": seed})
+    monkeypatch.setattr(Plan, "to_json", lambda _: {"sizes": [8], "seconds": -1, "seed": seed})
     with pytest.raises(RunError, match="InputError: time to measure -1"), measuring(Plan()) as events:
         list(events)
+    assert none_left(seed)
+
+
+def test_every_kind_is_measured(seed):
+    names = kinds_of(["all"])
+    plan = Plan(kinds=names, sizes=(8, 65536), pair_sizes=(64,), seconds=1.0, passes=1, most=20, seed=seed, ranks=4)
+    with measuring(plan) as running:
+        events = list(running)
+    cells = {event.cell: event for event in events if isinstance(event, Sample)}
+    found: dict[str, list[Sample]] = {}
+    for sample in cells.values():
+        found.setdefault(sample.benchmark + (" of pairs" if sample.pair else ""), []).append(sample)
+    assert {name: len(samples) for name, samples in found.items()} == {
+        "latency": 2, "bw": 2, "bibw": 2, "mbw_mr": 2, "copy": 2, "reduce_local": 2, "barrier": 2,
+        "latency of pairs": 12, "bw of pairs": 12,
+    }  # fmt: skip
+    assert all(min(sample.times) > 0 for sample in cells.values())
+    assert sorted(sample.pair for sample in found["bw of pairs"]) == sorted(itertools.permutations(range(4), 2))
+    assert [len(event.hosts) for event in events if isinstance(event, Started)] == [2, 4]
+    large = {sample.benchmark: min(sample.times) for sample in cells.values() if sample.size == 65536}
+    assert large["copy"] < large["latency"] < 100 * large["copy"], "two copies through shared memory"
+    assert none_left(seed)
+
+
+def test_what_was_measured_earlier_is_not_measured_again(seed):
+    plan = Plan(sizes=(8, 64), seconds=0.3, passes=2, most=10, seed=seed)
+    first, second = cells_of(plan, 2)
+    with measuring(plan, {first: Earlier(2, (1.0,) * 5), second: Earlier(1, (1.0,) * 3)}) as events:
+        assert [event.size for event in events if isinstance(event, Sample)] == [64]
     assert none_left(seed)

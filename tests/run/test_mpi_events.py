@@ -8,13 +8,17 @@ import pytest
 
 from hopline.errors import DataMismatchError, RunError
 from hopline.records.sample import Sample
-from hopline.run.mpi import Progress, events_of, parse
+from hopline.run.ends import Cell
+from hopline.run.kinds import kinds_of
+from hopline.run.mpi import Progress, Started, events_of, label, parse, places, stages
+from hopline.run.plan import Plan
 
-START = {"event": "start", "host": "n1"}
-TURN = {"event": "turn", "size": 8, "repeats": 3, "batch": 64, "turn": 1, "turns": 6, "used": 0.25}
+CELLS = [Cell("latency", 0, (0, 1)), Cell("latency", 8, (0, 1)), Cell("pair-bw", 64, (1, 0), 4)]
+START = {"event": "start", "hosts": ["n1", "n1"], "crowded": []}
+TURN = {"event": "turn", "cell": 1, "repeats": 3, "batch": 64, "turn": 1, "turns": 6, "used": 0.25}
 SAMPLE = {
     "event": "sample",
-    "size": 8,
+    "cell": 1,
     "batch": 64,
     "started": "2026-01-02T03:04:05+00:00",
     "clock": 1e-10,
@@ -40,8 +44,9 @@ class FakeRanks:
 
 
 def test_lines_become_progress_and_samples():
-    progress, sample = events_of(FakeRanks(START, TURN, "a note of the library", "", SAMPLE))
-    assert progress == Progress(size=8, repeats=3, batch=64, turn=1, turns=6, used=0.25)
+    started, progress, sample = events_of(FakeRanks(START, TURN, "a note of the library", "", SAMPLE), CELLS)
+    assert started == Started(("n1", "n1"))
+    assert progress == Progress(size=8, repeats=3, batch=64, turn=1, turns=6, used=0.25, kind="latency", ranks=(0, 1))
     assert sample == Sample("latency", "mpi", "n1", 2, 8, (1e-6,), 1e-10, "2026-01-02T03:04:05+00:00")
 
 
@@ -53,7 +58,8 @@ def test_lines_become_progress_and_samples():
         ((START, TURN), 137, RunError, "exit code 137"),
         ((), 0, RunError, "without a word"),
         ((START, '{"event": "turn", "si'), 0, RunError, "garbled"),
-        ((START, {"event": "turn", "size": 8}), 0, RunError, "'turn' event has no 'repeats'"),
+        ((START, {"event": "turn", "cell": 1}), 0, RunError, "'turn' event has no 'repeats'"),
+        ((SAMPLE,), 0, RunError, "before they said where they are"),
         ((START, {**SAMPLE, "times": []}), 0, RunError, "a sample that is none"),
         ((START, {**SAMPLE, "times": 3}), 0, RunError, "a sample that is none"),
         ((START, {**SAMPLE, "times": ["x"]}), 0, RunError, "a sample that is none"),
@@ -61,10 +67,34 @@ def test_lines_become_progress_and_samples():
 )
 def test_what_is_wrong_is_one_line(lines, code, error, message):
     with pytest.raises(error, match=message) as caught:
-        list(events_of(FakeRanks(*lines, code=code)))
+        list(events_of(FakeRanks(*lines, code=code), CELLS))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("line", ["", "hello", '["event"]', "{}", '{"other": 1}'])
 def test_other_lines_are_no_events(line):
     assert parse(line) == {}
+
+
+def test_what_is_timed_in_a_word():
+    progress = Progress(64, 0, 1, 1, 1, 0.0, "pair-bw", (1, 0))
+    assert label(progress) == "pair-bw 1→0"
+    assert label(Progress(64, 0, 1, 1, 1, 0.0)) == "latency"
+
+
+def test_pairs_and_crowds_come_with_their_hosts():
+    start = {"event": "start", "hosts": ["a", "b"], "crowded": [["a", 2, 1]]}
+    started, sample = events_of(FakeRanks(start, {**SAMPLE, "cell": 2}), CELLS)
+    assert started.crowded == (("a", 2, 1),)
+    assert (sample.benchmark, sample.pair, sample.hosts, sample.window) == ("bw", (1, 0), ("b", "a"), 4)
+
+
+def test_ranks_that_nobody_needs_are_not_started():
+    plan = Plan(kinds=kinds_of(["all"]), sizes=(8, 64), seconds=10, ranks=6)
+    few, many = stages(plan)
+    assert (few.ranks, few.kinds) == (2, ("latency", "bw", "bibw", "copy", "reduce"))
+    assert (many.ranks, many.kinds) == (6, ("mbw", "barrier", "pair-latency", "pair-bw"))
+    assert few.seconds + many.seconds == pytest.approx(10)
+    assert few.seconds < many.seconds
+    assert [stage.ranks for stage in stages(Plan())] == [2]
+    assert {len(place.hosts) for place in places(plan).values()} == {2, 6}

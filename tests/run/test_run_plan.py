@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -34,6 +35,12 @@ class Ticker:
         {"passes": 0},
         {"most": 4},
         {"within": 0},
+        {"kinds": ()},
+        {"kinds": ("latency", "speed")},
+        {"window": 0},
+        {"window": 10**6},
+        {"ranks": 1},
+        {"ranks": 10**4},
     ],
 )
 def test_wrong_plans_are_refused(wrong):
@@ -49,14 +56,10 @@ def test_default_sizes_go_from_nothing_to_64_mib():
     assert 20 <= len(DEFAULT_SIZES) <= 30
 
 
-def test_order_visits_every_size_once_a_pass_in_changing_order():
-    plan = Plan(sizes=tuple(range(20)), passes=3)
-    order = plan.order()
-    passes = [order[start : start + 20] for start in (0, 20, 40)]
-    assert all(sorted(one) == list(range(20)) for one in passes)
-    assert passes[0] != passes[1] != passes[2]
-    assert order == plan.order()
-    assert order != Plan(sizes=plan.sizes, seed=2).order()
+def test_plans_survive_the_way():
+    plan = Plan(sizes=(0, 8), seconds=2.5, kinds=("latency", "pair-bw"), window=3, ranks=7, pair_sizes=(1, 2))
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    assert Plan.from_json(json.loads(json.dumps(Plan().to_json()))) == Plan()
 
 
 def test_turn_limits_add_up_to_the_most():

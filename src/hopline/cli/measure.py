@@ -1,104 +1,182 @@
-"""``hopline measure``: real Send/Recv between two processes of this machine."""
+"""``hopline measure``: real messages between processes, started here or by mpirun and srun."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from pathlib import Path as File
+from typing import Any
 
 import click
 
+from hopline.cli import measure_page as page
 from hopline.cli.options import json_option, print_json, quantity
-from hopline.errors import INTERRUPTED, FitError
-from hopline.jobs import machines, measuring
-from hopline.jobs.fitting import TableFit
-from hopline.jobs.measuring import Measured
-from hopline.run.plan import DEFAULT_SIZES, Plan
-from hopline.show import fitting as fit_pages
+from hopline.errors import INTERRUPTED, FitError, HoplineError
+from hopline.jobs import machines, measured_pairs, measuring
+from hopline.jobs.measuring import Measured, World
+from hopline.run.kinds import ALL, BY_NAME, PAIRS, WORDS
+from hopline.run.plan import DEFAULT_SIZES, DEFAULT_WINDOW, Plan
 from hopline.show import measuring as pages
-from hopline.show.document import Block, Heading, Line, print_document
+from hopline.show.document import Block, Line, plain, print_document
 
-EXAMPLES = """\b
+_SAYS = {
+    **{name: kind.says for name, kind in BY_NAME.items() if not kind.paired},
+    PAIRS: "every ordered pair of ranks: ping-pong and stream; names a slow rank or link",
+    ALL: "all of these",
+}
+_WHAT = "\n".join(f"  {word:<9}{_SAYS[word]}" for word in WORDS)
+EPILOG = f"""\b
+What can be measured:
+{_WHAT}
+
+\b
 Examples:
   hopline measure                                  # about half a minute at most, saved as 'local'
   hopline measure --sizes 1KiB..1MiB --seconds 5s --out samples.jsonl
+  hopline measure --what bw,bibw --window 16
+  hopline measure --what all --out all.jsonl       # Ctrl-C; the same again goes on
+  mpirun -n 16 hopline measure --what pairs        # the ranks of mpirun or srun, on any hosts
   hopline p2p --size 1MiB --machine local --path rank0,rank1
 """
+_SECONDS = 30.0
 
 
-@click.command(epilog=EXAMPLES)
-@quantity("--sizes", "size", "Message sizes (default: 0 B, 1 B and 8 B to 64 MiB, doubling).", many=True)
-@quantity("--seconds", "time", "Time for all sizes together (default 30 s).")
-@click.option("--out", type=click.Path(path_type=File), help="Samples file to append to (default: a new one each run).")
+class OneOfSeveral(click.Command):
+    """A command that mpirun or srun may have started several times: the first rank runs it, the others attend."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Join the ranks before options are looked at, so that a wrong one ends all of them, with one message."""
+        world = self._joined()
+        if world is None or parent is None:
+            return super().make_context(info_name, args, parent, **extra)
+        if not world.leads:
+            world.attend()
+            raise click.exceptions.Exit(0)
+        parent.obj = parent.with_resource(world)
+        return super().make_context(info_name, args, parent, **extra)
+
+    @staticmethod
+    def _joined() -> World | None:
+        try:
+            return measuring.join()
+        except HoplineError:
+            told = measuring.launched()
+            if told is not None and told.rank > 0:
+                raise click.exceptions.Exit(0) from None
+            raise
+
+
+def _words(_context: click.Context, _option: click.Parameter, value: str) -> list[str]:
+    return [word.strip() for word in value.split(",")]
+
+
+@click.command(cls=OneOfSeveral, epilog=EPILOG)
 @click.option(
-    "--save",
-    "name",
-    default="local",
-    show_default=True,
-    metavar="NAME|FILE",
-    help="Save the fitted machine: by name, or as FILE.toml.",
+    "--what", callback=_words, default="latency", show_default=True, metavar="KIND[,...]", help="What to measure, see below."
+)  # fmt: skip
+@quantity(
+    "--sizes", "size", "Message sizes (default: 0 B, 1 B and 8 B to 64 MiB, doubling; pairs: 8 B, 256 KiB).", many=True
+)
+@quantity(
+    "--seconds", "time", "Time for all that is still to be measured (default 30 s); 5 repeats of each may take longer."
+)
+@click.option("--window", type=int, help=f"Messages in flight in bw, bibw, mbw and pairs (default {DEFAULT_WINDOW}).")
+@click.option("--ranks", type=int, help="Ranks for mbw, barrier and pairs (default: one a core, 4 to 8).")
+@click.option(
+    "--out", type=click.Path(path_type=File), help="Samples file to begin or go on with (default: a new one)."
+)
+@click.option(
+    "--save", "name", metavar="NAME|FILE", help="Save the fitted machine: by name (default local), or as FILE.toml."
 )
 @json_option
-def measure(sizes: list[float] | None, seconds: float | None, out: File | None, name: str, as_json: bool) -> None:
-    """Measure the one-way time of real Send/Recv between two MPI processes on this machine, and save it as a machine.
+@click.pass_context
+def measure(
+    context: click.Context, what: list[str], sizes: list[float] | None, seconds: float | None, window: int | None,
+    ranks: int | None, out: File | None, name: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Measure real messages between MPI processes, and save the one-way time of Send/Recv as a machine.
 
-    hopline starts its own two ranks; no MPI of the system is needed (pip install 'hopline[mpi]'). What arrives is compared
-    with what was sent, byte for byte. Repeats go on until the median's 95 % interval is within 2 % or the time is used.
-    Ctrl-C keeps what was measured.
+    hopline starts its own ranks on this host; no MPI of the system is needed (pip install 'hopline[mpi]'). Started by mpirun
+    or srun, it uses their ranks instead, and their MPI decides how bytes travel. What arrives is compared with what was
+    sent, byte for byte. Repeats go on until the median's 95 % interval is within 2 % or the time is used.
+
+    Ctrl-C keeps what was measured; the same command with the same --out goes on from there.
     """
-    machines.target(name)
-    whole = tuple(int(size) for size in sizes or DEFAULT_SIZES)
-    plan = Plan(sizes=tuple(dict.fromkeys(whole)), seconds=30.0 if seconds is None else seconds)
+    world: World | None = context.parent.obj if context.parent and isinstance(context.parent.obj, World) else None
+    machines.target(measuring.LOCAL if name is None else name)
+    plan, notes = _plan(what, sizes, seconds, window, ranks, world)
+    if name is not None and "latency" not in plan.kinds:
+        raise click.UsageError("--save: a machine is fitted to latency; add it to --what, or leave --save out")
     file = out or measuring.new_file()
-    measured = _watched(plan, file)
+    if world is not None:
+        click.echo(f"hopline: {world.ranks} ranks that were started for it; samples go to {file}", err=True)
+    with pages.progress("measuring") as bar:
+        more = {} if world is None else {"world": world}
+        measured = measuring.measure(plan, file, measuring.told(bar), **more)
     if not measured.samples:
-        click.echo("hopline: interrupted before the first size was measured", err=True)
+        click.echo("hopline: interrupted before anything was measured", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
-    fit = measuring.fitted(measured.samples, file)
-    saved, kept, reason = None, None, fit.reason
-    if fit.pieces is not None and not measured.interrupted:
+    _answer(measured, file, name, as_json, notes, print_document if world is None else _print_plain)
+    if measured.interrupted:
+        begun = f"{len(measured.samples)} of {max(measured.planned, len(measured.samples))}"
+        click.echo(f"hopline: interrupted after {begun} measurements were begun; they are kept in {file}", err=True)
+        if out is not None:
+            click.echo("hopline: the same command again goes on from there", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _plan(
+    what: list[str], sizes: list[float] | None, seconds: float | None, window: int | None, ranks: int | None,
+    world: World | None,
+) -> tuple[Plan, list[str]]:  # fmt: skip
+    """The plan, and what is to be said of it."""
+    names, _ = measuring.kinds(what, 2)
+    chosen = [BY_NAME[name] for name in names]
+    if window is not None and not any(kind.windowed for kind in chosen):
+        raise click.UsageError("--window: nothing of --what streams; it is for bw, bibw, mbw and pairs")
+    if ranks is not None and not any(kind.scales for kind in chosen):
+        raise click.UsageError(f"--ranks: {','.join(what)} takes two ranks; it is for mbw, barrier and pairs")
+    if world is not None and ranks not in (None, world.ranks):
+        raise click.UsageError(f"--ranks {ranks}: the launcher started {world.ranks}; leave --ranks out")
+    count = world.ranks if world else measuring.usual_ranks(names) if ranks is None else ranks
+    names, short = measuring.kinds(what, count)
+    whole = None if sizes is None else tuple(dict.fromkeys(int(size) for size in sizes))
+    plan = Plan(
+        sizes=whole or DEFAULT_SIZES,
+        seconds=_SECONDS if seconds is None else seconds,
+        kinds=names,
+        window=DEFAULT_WINDOW if window is None else window,
+        ranks=count,
+        pair_sizes=whole,
+    )
+    return plan, [f"{name} is left out: it needs {BY_NAME[name].needs} ranks, there are {count}." for name in short]
+
+
+def _print_plain(blocks: Sequence[Block]) -> None:
+    """To what a launcher makes of our output: it looks like a terminal and often is a file."""
+    click.echo(plain(blocks), nl=False)
+
+
+def _answer(
+    measured: Measured, file: File, name: str | None, as_json: bool, notes: list[str],
+    write: Callable[[Sequence[Block]], None],
+) -> None:  # fmt: skip
+    """Fit, save and print."""
+    fit = measuring.fitted(measured.latencies, file) if measured.latencies else None
+    saved, kept, reason = None, None, "" if fit is None else fit.reason
+    if fit is not None and name is None and measured.nothing_new:
+        reason = reason or "nothing was measured now; --save NAME saves it all the same"
+    elif fit is not None and fit.pieces is not None and not measured.interrupted:
         try:
-            saved, kept = measuring.save_local(fit, name)
+            saved, kept = measuring.save_measured(measured, fit, name)
         except FitError as error:
             reason = str(error)
+    found = measured_pairs.studies(measured.turns)
     if as_json:
-        print_json(_data(measured, fit, file, saved))
-    else:
-        _print(measured, fit, file, name, saved, kept, reason)
-    if measured.interrupted:
-        click.echo(
-            f"hopline: interrupted after {len(measured.samples)} of {len(plan.sizes)} sizes, which are kept", err=True
-        )
-        raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _watched(plan: Plan, file: File) -> Measured:
-    with pages.progress("measuring") as bar:
-        return measuring.measure(plan, file, measuring.told(bar))
-
-
-def _print(
-    measured: Measured, fit: TableFit, file: File, name: str, saved: File | None, kept: File | None, reason: str
-) -> None:
-    sample = measured.samples[0]
-    blocks: list[Block] = [Heading(f"Send/Recv between {sample.ranks} ranks over {sample.transport} on {sample.host}")]
-    blocks += pages.samples(measured.samples)
-    if fit.line is not None and fit.pieces is not None:
-        blocks += [Heading("Fitted"), *fit_pages.fit_lines(fit.line, fit.pieces, fit.table.size, fit.time)]
-    if reason:
-        blocks.append(Line(f"No machine is saved: {reason}", "bad"))
-    blocks.append(Heading(f"Samples: {file}"))
-    if saved is not None:
-        blocks.append(Line(f"Machine: {saved}" + (f" (what was there is now {kept.name})" if kept else "")))
-        blocks.append(Line(f"Try: hopline p2p --size 1MiB --machine {name} --path rank0,rank1"))
-    print_document(blocks)
-
-
-def _data(measured: Measured, fit: TableFit, file: File, saved: File | None) -> dict[str, object]:
-    return {
-        "samples": [{**asdict(s), "median_s": s.median, "quartiles_s": list(s.quartiles)} for s in measured.samples],
-        "line": None if fit.line is None else asdict(fit.line),
-        "pieces": None if fit.pieces is None else asdict(fit.pieces),
-        "file": str(file),
-        "machine": None if saved is None else str(saved),
-        "interrupted": measured.interrupted,
-    }
+        print_json(page.data(measured, fit, found, file, saved, notes))
+        return
+    blocks = [*page.gone_on(measured), *(Line(note, "faint") for note in notes), *pages.crowds(measured.crowded)]
+    blocks += pages.results(measured.series)
+    blocks += [block for study in found for block in page.pairs(study)]
+    write(blocks + page.end(fit, file, saved, kept, reason))

@@ -5,6 +5,9 @@ What belongs here: writing Samples and reading them back. The file only grows. E
 twice counts once, known by the hash of its content.
 
     {"hopline":"samples","version":1,"benchmark":"latency", ..., "times":[4.1e-07, ...], ..., "id":"90ab..."}
+
+A line is of version 2 where it says one of EXTRA (pair, window, ...), and of version 1 where it has none of them, so that
+what version 1 can say is read by every hopline, and what it cannot say is refused by those that know no better.
 """
 
 from __future__ import annotations
@@ -13,29 +16,31 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import msgspec
-import numpy as np
 
 from hopline.errors import FormatError, HoplineError, OutputError
-from hopline.records.sample import Sample
-from hopline.records.table import Dropped, Log, Table, count_dropped
+from hopline.formats.sample_tables import COLUMNS as COLUMNS
+from hopline.formats.sample_tables import EXTRA, USUAL
+from hopline.formats.sample_tables import pairs_of as pairs_of
+from hopline.formats.sample_tables import table_of as table_of
+from hopline.records.sample import Sample, Series
+from hopline.records.table import Dropped, Log, count_dropped
 
 KIND = "samples"
-VERSION = 1
-_HEAD = {"hopline": KIND, "version": VERSION}
+VERSION = 2
 _STARTS = re.compile(rb'\s*\{\s*"hopline"\s*:\s*"samples"')
 _OPENING = b'{"hopline":"samples"'
 _LOOK = 4096
 _ID_DIGITS = 16
 
-COLUMNS = ("size", "time", "time_low", "time_high", "repeats")
 TORN = "line is not whole (a crash, or a copy that was cut)"
 FOREIGN = "line is not of a samples file"
 CHANGED = "line was changed after it was written (its id does not fit)"
 REPEATED = "line is there more than once"
+_UNWRITABLE = "{}: samples could not be written: {}; choose another file"
 
 
 class _Head(msgspec.Struct):
@@ -61,7 +66,7 @@ class Found:
 
     def merged(self) -> list[Sample]:
         """One Sample a cell, ordered by cell."""
-        cells: dict[tuple[str, str, str, int, int], Sample] = {}
+        cells: dict[tuple[Series, int], Sample] = {}
         for line in self.lines:
             before = cells.get(line.sample.cell)
             cells[line.sample.cell] = before + line.sample if before else line.sample
@@ -81,12 +86,14 @@ def append(path: str, sample: Sample) -> None:
         finally:
             os.close(file)
     except OSError as error:
-        raise OutputError(f"{path}: samples could not be written: {error.strerror}; choose another file") from error
+        raise OutputError(_UNWRITABLE.format(path, error.strerror)) from error
 
 
 def encode(sample: Sample) -> bytes:
     """The sample as a line, line end included."""
-    return msgspec.json.encode({**_HEAD, **_content(sample), "id": content_id(sample)}) + b"\n"
+    content = _content(sample)
+    version = VERSION if any(name in content for name in EXTRA) else 1
+    return msgspec.json.encode({"hopline": KIND, "version": version, **content, "id": content_id(sample)}) + b"\n"
 
 
 def content_id(sample: Sample) -> str:
@@ -97,7 +104,8 @@ def content_id(sample: Sample) -> str:
 def _content(sample: Sample) -> dict[str, object]:
     """The sample's fields as plain numbers, so that what is read back has the same hash as what was written."""
     numbers = {"ranks": int(sample.ranks), "size": int(sample.size), "clock": float(sample.clock)}
-    return {**asdict(sample), **numbers, "times": [float(time) for time in sample.times]}
+    everything = {**asdict(sample), **numbers, "times": [float(time) for time in sample.times]}
+    return {name: value for name, value in everything.items() if name not in EXTRA or value != USUAL[name]}
 
 
 def _line_break(path: str, file: int) -> bytes:
@@ -127,6 +135,32 @@ def load(path: str) -> list[Sample]:
 
 def scan(path: str) -> Found:
     """The file's usable lines, and what was left out and why. Raises FormatError as ``load`` does."""
+    found = _found(path)
+    if not found.lines:
+        reasons = "; ".join(str(entry) for entry in found.dropped) or "the file is empty"
+        raise FormatError(f"{path}: no line can be used as a sample: {reasons}; expected a hopline samples file")
+    return found
+
+
+def begun(path: str) -> Found:
+    """What a file that is to be added to holds already: nothing where it is missing, empty or torn.
+
+    Raises OutputError where it is somebody else's or cannot be written, FormatError for an unknown version.
+    """
+    if not os.path.exists(path):
+        return Found((), ())
+    try:
+        file = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        try:
+            _line_break(path, file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise OutputError(_UNWRITABLE.format(path, error.strerror)) from error
+    return _found(path)
+
+
+def _found(path: str) -> Found:
     lines: list[Line] = []
     dropped: list[tuple[str, int]] = []
     seen: set[str] = set()
@@ -139,8 +173,6 @@ def scan(path: str) -> Found:
         else:
             seen.add(content_id(sample))
             lines.append(Line(number, sample))
-    if not lines:
-        raise FormatError(_nothing(path, dropped))
     return Found(tuple(lines), count_dropped(dropped))
 
 
@@ -170,9 +202,9 @@ def _decode(path: str, number: int, text: bytes) -> tuple[Sample | None, str]:
         return None, TORN if _STARTS.match(text) or _OPENING.startswith(text.strip()) else FOREIGN
     if head.hopline != KIND:
         return None, FOREIGN
-    if head.version != VERSION:
+    if not 1 <= head.version <= VERSION:
         raise FormatError(
-            f"{path}: line {number} is of samples version {head.version}, this hopline reads version {VERSION}: "
+            f"{path}: line {number} is of samples version {head.version}, this hopline reads up to {VERSION}: "
             "read it with the hopline that wrote it, or update this one"
         )
     try:
@@ -182,49 +214,18 @@ def _decode(path: str, number: int, text: bytes) -> tuple[Sample | None, str]:
     return (sample, "") if head.id == content_id(sample) else (None, CHANGED)
 
 
-def _nothing(path: str, dropped: Iterable[tuple[str, int]]) -> str:
-    reasons = "; ".join(str(entry) for entry in count_dropped(dropped))
-    return f"{path}: no line can be used as a sample: {reasons or 'the file is empty'}; expected a hopline samples file"
-
-
 def read(path: str) -> Log:
-    """The file as tables: one for each benchmark, transport, host and number of ranks, a row for each size.
+    """The file as tables: one for each series (benchmark, transport, hosts, ranks, pair, window, ...), a row a size.
 
     Columns: size, time (median), time_low and time_high (quartiles), repeats. Lines that cannot be used are counted in
     the log, since an unusable line belongs to no table.
     """
     found = scan(path)
-    first: dict[tuple[str, str, str, int], int] = {}
+    first: dict[Series, int] = {}
     for line in found.lines:
-        first.setdefault(_identity(line.sample), line.number)
-    tables: dict[tuple[str, str, str, int], list[Sample]] = defaultdict(list)
+        first.setdefault(line.sample.series, line.number)
+    tables: dict[Series, list[Sample]] = defaultdict(list)
     for sample in found.merged():
-        tables[_identity(sample)].append(sample)
+        tables[sample.series].append(sample)
     in_order = sorted(tables, key=lambda key: first[key])
     return Log(path, KIND, tuple(table_of(tables[key], first[key]) for key in in_order), found.dropped)
-
-
-def _identity(sample: Sample) -> tuple[str, str, str, int]:
-    return (sample.benchmark, sample.transport, sample.host, sample.ranks)
-
-
-def table_of(samples: list[Sample], line: int = 0) -> Table:
-    """Samples of one benchmark, transport, host and number of ranks as a table, a row for each size."""
-    benchmark, transport, host, ranks = _identity(samples[0])
-    rows = [(s.size, s.median, *s.quartiles, len(s.times)) for s in samples]
-    return Table(
-        tool="hopline",
-        benchmark=benchmark,
-        measure="time",
-        columns=dict(zip(COLUMNS, np.array(rows, dtype=np.float64).T.copy(), strict=True)),
-        rows=len(rows),
-        ranks=ranks,
-        line=line,
-        title=f"{benchmark} over {transport} between {ranks} ranks on {host}",
-        facts={
-            "transport": transport,
-            "host": host,
-            "clock": max(sample.clock for sample in samples),
-            "started": min(sample.started for sample in samples),
-        },
-    )

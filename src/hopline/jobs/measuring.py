@@ -1,6 +1,7 @@
 """Measure this machine: real ranks, samples kept as they come, a machine fitted to them.
 
-What belongs here: what happens to the samples of a run: kept, gone on with, fitted, studied. How they are taken is ``run``.
+What belongs here: what happens to the samples of a run: kept, gone on with, fitted. How they are taken is ``run``; what all
+pairs say is ``measured_pairs``.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path as File
 
-from hopline.errors import FitError, InputError, OutputError
+from hopline.errors import FitError, OutputError
 from hopline.formats import samples as samples_file
 from hopline.jobs import fitting, machines
 from hopline.jobs.fitting import TableFit
 from hopline.quantity import show
-from hopline.records.pairs import PairReport
 from hopline.records.sample import Sample, Series
-from hopline.records.table import Measure
 from hopline.run import world as worlds
 from hopline.run.cells import Earlier, Place, blank
 from hopline.run.ends import Cell
@@ -29,11 +28,9 @@ from hopline.run.mpi import Event, Progress, Started, label, measuring, places
 from hopline.run.mpirun import cores_here
 from hopline.run.plan import Plan
 from hopline.run.world import World as World
-from hopline.study.pairs import analyse
 
 Watcher = Callable[[Event], None]
 _FEWEST_SHOWN, _MOST_STARTED = 4, 8
-_STUDIED = 3
 LOCAL = "local"
 """Name of this machine."""
 
@@ -93,6 +90,11 @@ class Measured:
         return sorted(found.values(), key=lambda series: (names.index(series[0].benchmark), series[0].ranks))
 
     @property
+    def nothing_new(self) -> bool:
+        """Whether an earlier run had finished all that was asked for."""
+        return 0 < self.planned == self.finished
+
+    @property
     def latencies(self) -> list[Sample]:
         """The ping-pong's samples, which a machine is fitted to."""
         return [s for s in self.samples if s.benchmark == BY_NAME["latency"].benchmark and s.pair is None]
@@ -139,7 +141,7 @@ def measure(plan: Plan, file: File, watch: Watcher, world: World | None = None) 
     where = world.places(plan) if world else places(plan)
     measured = Measured(planned=len(where))
     earlier = _gone_before(plan, file, where, measured)
-    if measured.finished == measured.planned:
+    if measured.nothing_new:
         return measured
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -227,56 +229,3 @@ def save_measured(measured: Measured, fit: TableFit, name: str | None) -> tuple[
             f"ranks 0 and 1 are on {' and '.join(hosts)}, which is not this machine: give it a name with --save"
         )
     return save_local(fit, LOCAL if name is None else name)
-
-
-@dataclass(frozen=True, slots=True)
-class PairStudy:
-    """All pairs at one benchmark and size: seconds of each, the hosts of ranks, and what is sick or why that is unknown."""
-
-    benchmark: str
-    size: int
-    times: dict[tuple[int, int], tuple[float, ...]]
-    hosts: dict[int, str]
-    report: PairReport | None
-    reason: str = ""
-
-    @property
-    def measure(self) -> Measure:
-        """``time`` or ``gap``."""
-        return next(kind.measure for kind in KINDS if kind.benchmark == self.benchmark)
-
-
-def studies(measured: Measured) -> list[PairStudy]:
-    """All pairs that were measured, studied for each benchmark and size."""
-    names = [kind.benchmark for kind in KINDS]
-    groups: dict[tuple[int, int], list[Sample]] = defaultdict(list)
-    for turn in measured.turns:
-        if turn.pair is not None:
-            groups[names.index(turn.benchmark), turn.size].append(turn)
-    return [_studied(names[number], size, turns) for (number, size), turns in sorted(groups.items())]
-
-
-def _studied(benchmark: str, size: int, turns: Sequence[Sample]) -> PairStudy:
-    times = samples_file.pairs_of(turns)
-    hosts = {rank: host for turn in turns if turn.pair for rank, host in zip(turn.pair, turn.hosts, strict=True)}
-    if len(hosts) < _STUDIED:
-        return PairStudy(benchmark, size, times, hosts, None, f"{len(hosts)} ranks are too few to tell a sick one")
-    try:
-        report = analyse(times, hosts=hosts, when=_moments(turns))
-    except InputError as error:
-        return PairStudy(benchmark, size, times, hosts, None, str(error))
-    return PairStudy(benchmark, size, times, hosts, report)
-
-
-def _moments(turns: Sequence[Sample]) -> dict[tuple[int, int], list[float]] | None:
-    """When each repeat was taken: seconds since 1970, the start of its turn and the repeats before it."""
-    if not all(turn.started for turn in turns):
-        return None
-    found: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for turn in turns:
-        if turn.pair is not None:
-            at = datetime.fromisoformat(turn.started).timestamp()
-            for time in turn.times:
-                found[turn.pair].append(at)
-                at += time
-    return dict(found)

@@ -1,117 +1,108 @@
-"""One burst of messages between two ranks, on anything that can Send and Recv.
+"""One burst of messages between the ranks of a cell, on anything that can send and receive.
 
-What belongs here: what both ends of a ping-pong share, and the whole of rank 1. Rank 0's turns are in ``pingpong``.
+What belongs here: what all ranks of a burst share, and the whole of those that do not lead it (``follow``). The rank that
+leads is in ``leading``, what moves in a burst in ``acts``.
 
-A burst is: the leader's order, one untimed round trip of at most LEAD_IN bytes (both ends are there, caches and pages
-are warm), then ``batch`` timed round trips. Where the order says so, both ends then compare what the last of them left
-in their inbox with what was sent, byte for byte.
+A burst is: the leader's order, one untimed step of at most LEAD_IN bytes (all are there, caches and pages are warm),
+then ``batch`` timed steps. Where the order says so, all ranks then compare what the last step left in their inbox with
+what was sent, byte for byte.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopline.run.pattern import Bytes, Difference, Pattern, first_difference
-from hopline.run.plan import Plan
-
-LEADER, FOLLOWER = 0, 1
-ORDER_TAG, DATA_TAG, VERDICT_TAG = 1, 2, 3
-LEAD_IN = 64 * 1024
-
-
-class Comm(Protocol):
-    """What is needed of a communicator (mpi4py's buffer calls)."""
-
-    def Send(self, buf: NDArray[Any], dest: int, tag: int) -> None:  # noqa: N802
-        """Send a buffer and block until it may be reused."""
-
-    def Recv(self, buf: NDArray[Any], source: int, tag: int) -> None:  # noqa: N802
-        """Block until the buffer is filled."""
+from hopline.run.clock import Clock, now
+from hopline.run.comm import ORDER_TAG, SLOWEST_TAG, VERDICT_TAG
+from hopline.run.ends import Cell, End
+from hopline.run.kinds import BY_NAME
+from hopline.run.pattern import Difference, first_difference
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """An order of the leader: ``batch`` round trips of ``size`` bytes, or none to check an earlier burst."""
+    """An order of the leader: ``batch`` steps, or none to check an earlier burst."""
 
-    size: int
     batch: int
     iteration: int
     check: bool
 
     def pack(self) -> NDArray[np.int64]:
         """As the integers that are sent."""
-        return np.array([self.size, self.batch, self.iteration, self.check], dtype=np.int64)
+        return np.array([self.batch, self.iteration, self.check], dtype=np.int64)
 
     @classmethod
     def unpack(cls, order: NDArray[np.int64]) -> Burst:
         """From the integers that arrived."""
-        size, batch, iteration, check = (int(number) for number in order)
-        return cls(size, batch, iteration, bool(check))
+        batch, iteration, check = (int(number) for number in order)
+        return cls(batch, iteration, bool(check))
 
 
-END = Burst(0, 0, 0, False)
+END = Burst(0, 0, False)
 
 
-@dataclass(slots=True)
-class End:
-    """One end of the ping-pong: its rank, and buffers that are allocated and touched once."""
-
-    comm: Comm
-    rank: int
-    pattern: Pattern
-    inbox: Bytes
-
-    @classmethod
-    def of(cls, comm: Comm, rank: int, plan: Plan) -> End:
-        """The end of ``rank`` for a plan."""
-        largest = max(plan.sizes)
-        return cls(comm, rank, Pattern(largest, plan.seed), np.full(largest, 0xA5, dtype=np.uint8))
-
-    def buffers(self, burst: Burst) -> tuple[Bytes, Bytes]:
-        """What this end sends, and where it receives."""
-        return self.pattern.window(self.rank, burst.size, burst.iteration), self.inbox[: burst.size]
-
-    def difference(self, burst: Burst) -> Difference | None:
-        """How what arrived here differs from what the other end sent."""
-        sent = self.pattern.window(1 - self.rank, burst.size, burst.iteration)
-        return first_difference(self.rank, sent, self.inbox[: burst.size])
+def play(end: End, cell: Cell, burst: Burst, clock: Clock = now) -> float:
+    """Take part in the timed steps of a burst; seconds they took here."""
+    kind = BY_NAME[cell.kind]
+    release(end)
+    end.act = act = kind.act(end, cell, burst.iteration)
+    if len(cell.ranks) > 1:
+        lead_in = kind.act(end, cell.lead_in(), burst.iteration - 1)
+        lead_in.run(1)
+        lead_in.free()
+    if kind.together:
+        end.group(cell.ranks).Barrier()
+    start = clock()
+    act.run(burst.batch)
+    return clock() - start
 
 
-def ping(comm: Comm, send: Bytes, receive: Bytes, batch: int) -> None:
-    """The leader's half of ``batch`` round trips."""
-    for _ in range(batch):
-        comm.Send(send, FOLLOWER, DATA_TAG)
-        comm.Recv(receive, FOLLOWER, DATA_TAG)
+def difference(end: End) -> Difference | None:
+    """How what is here after the last burst differs from what was sent."""
+    for expected, got in end.act.received() if end.act else ():
+        found = first_difference(end.rank, expected, got)
+        if found is not None:
+            return found
+    return None
 
 
-def pong(comm: Comm, send: Bytes, receive: Bytes, batch: int) -> None:
-    """The follower's half of ``batch`` round trips."""
-    for _ in range(batch):
-        comm.Recv(receive, LEADER, DATA_TAG)
-        comm.Send(send, LEADER, DATA_TAG)
+def release(end: End) -> None:
+    """Free the requests of the last burst."""
+    if end.act is not None:
+        end.act.free()
+        end.act = None
 
 
-def follow(end: End) -> None:
-    """Rank 1: carry out the leader's orders until it says END."""
-    order = np.zeros(4, dtype=np.int64)
+def follow(end: End, cell: Cell) -> None:
+    """Take part in a turn that another rank leads: carry out its orders until it says END."""
+    leader, together = cell.ranks[0], BY_NAME[cell.kind].together
+    order = np.zeros(3, dtype=np.int64)
+    end.settle(cell.ranks.index(end.rank))
     while True:
-        end.comm.Recv(order, LEADER, ORDER_TAG)
+        end.comm.Recv(order, leader, ORDER_TAG)
         burst = Burst.unpack(order)
         if burst == END:
+            release(end)
             return
-        send, receive = end.buffers(burst)
         if burst.batch:
-            pong(end.comm, send[:LEAD_IN], receive[:LEAD_IN], 1)
-            pong(end.comm, send, receive, burst.batch)
+            elapsed = play(end, cell, burst)
+            if together:
+                end.comm.Send(np.array([elapsed]), leader, SLOWEST_TAG)
         if burst.check:
-            end.comm.Send(_verdict(end.difference(burst)), LEADER, VERDICT_TAG)
+            end.comm.Send(packed(difference(end)), leader, VERDICT_TAG)
 
 
-def _verdict(difference: Difference | None) -> NDArray[np.int64]:
+def packed(difference: Difference | None) -> NDArray[np.int64]:
     """A difference as the integers that are sent; an offset of -1 says there is none."""
     found = (-1, 0, 0) if difference is None else (difference.offset, difference.expected, difference.got)
     return np.array(found, dtype=np.int64)
+
+
+def unpacked(rank: int, verdict: NDArray[Any]) -> Difference | None:
+    """A difference from the integers that ``rank`` sent."""
+    offset, expected, got = (int(number) for number in verdict)
+    return None if offset < 0 else Difference(rank, offset, expected, got)

@@ -13,6 +13,7 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,19 @@ SILENCE = 60.0
 """Seconds without a word from the ranks after which they count as stuck."""
 PIECE = 65536
 LONGEST_MESSAGE = 400
+
+
+@contextlib.contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """SIGTERM within is a KeyboardInterrupt, as Ctrl-C is; nothing changes where this is not the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Ranks:

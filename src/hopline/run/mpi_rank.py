@@ -14,18 +14,25 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from hopline.errors import DataMismatchError
-from hopline.run.burst import LEADER, End, follow
-from hopline.run.pingpong import Leader
-from hopline.run.plan import RANKS, Plan
+from hopline.run.cells import Earlier, cells_of
+from hopline.run.comm import LEADER
+from hopline.run.course import Course, attend
+from hopline.run.ends import Cell, End, ReduceLocal
+from hopline.run.leading import Leader, never
+from hopline.run.plan import Plan
 
 LOOK_EVERY = 0.25
 """Seconds between two looks at whether the parent is still there."""
 PARENT_GONE = 3
 """Exit code of a rank whose parent ended."""
+EARLIER_FILE = "earlier.json"
+"""In the run's folder: what an earlier run left, as [number of a cell, turns, times] each."""
 
 
 def emit(event: Mapping[str, object]) -> None:
@@ -58,18 +65,70 @@ def world() -> Any:
     return MPI.COMM_WORLD
 
 
-def work(comm: Any, plan: Plan) -> None:
-    """Be rank 0 or 1 of the plan."""
-    end = End.of(comm, comm.rank, plan)
+def library() -> tuple[str, ReduceLocal]:
+    """Name and version of the MPI library, and its sum of two arrays."""
+    from mpi4py import MPI
+
+    name, version = MPI.get_vendor()
+    return f"{name} {'.'.join(map(str, version))}", MPI.SUM.Reduce_local
+
+
+def where() -> dict[str, Any]:
+    """Host of this rank, and the cores that it may run on."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    return {"host": platform.node(), "cores": sorted(cores)}
+
+
+def start_event(comm: Any) -> Mapping[str, object]:
+    """Where all ranks are; every rank calls it. ``crowded`` says where more ranks than cores are: host, ranks, cores."""
+    places = comm.allgather(where())
+    ranks: dict[str, int] = defaultdict(int)
+    cores: dict[str, set[int]] = defaultdict(set)
+    for place in places:
+        ranks[place["host"]] += 1
+        cores[place["host"]] |= set(place["cores"])
+    crowded = [[host, ranks[host], len(cores[host])] for host in ranks if ranks[host] > len(cores[host])]
+    return {"event": "start", "hosts": [place["host"] for place in places], "crowded": crowded}
+
+
+def leader_of(comm: Any, plan: Plan, stop: Callable[[], bool] = never) -> tuple[Leader, list[Cell]]:
+    """A rank ready for the plan, and the plan's cells."""
+    cells = cells_of(plan, comm.size)
+    return Leader(End.of(comm, cells, plan.seed, library()[1]), plan, stop=stop), cells
+
+
+def work(comm: Any, plan: Plan, folder: str) -> None:
+    """Be one rank of the plan."""
+    start = start_event(comm)
+    leader, cells = leader_of(comm, plan)
+    if start["crowded"] and hasattr(os, "sched_setaffinity"):
+        leader.end.settle = own_core
     comm.Barrier()
     if comm.rank != LEADER:
-        follow(end)
+        attend(leader, cells)
         return
-    emit({"event": "start", "host": platform.node()})
+    emit(start)
+    course = Course(leader, cells, _earlier(folder, cells))
     try:
-        Leader(end, plan, emit).lead()
+        for event in course.run():
+            emit(event)
     except DataMismatchError as error:
         emit({"event": "mismatch", "message": str(error)})
+    course.end()
+
+
+def own_core(position: int) -> None:
+    """Move to the core of a place in a cell: of ranks that share cores, those of one pair then do not share theirs."""
+    os.sched_setaffinity(0, {_CORES[position % len(_CORES)]})
+
+
+_CORES: list[int] = where()["cores"]
+
+
+def _earlier(folder: str, cells: list[Cell]) -> dict[Cell, Earlier]:
+    file = Path(folder, EARLIER_FILE)
+    rows = json.loads(file.read_text()) if file.exists() else []
+    return {cells[number]: Earlier(turns, tuple(times)) for number, turns, times in rows}
 
 
 def main(argv: list[str]) -> None:
@@ -78,11 +137,11 @@ def main(argv: list[str]) -> None:
     comm = world()
     threading.Thread(target=end_with_parent, args=(parent, comm.rank == LEADER, argv[1]), daemon=True).start()
     try:
-        if comm.size != RANKS:
-            raise RuntimeError(f"{comm.size} ranks instead of {RANKS}: mpirun and mpi4py use different MPI libraries")
-        fields = json.loads(argv[0])
-        work(comm, Plan(**{**fields, "sizes": tuple(fields["sizes"])}))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other rank must not wait for this one
+        plan = Plan.from_json(json.loads(argv[0]))
+        if comm.size != plan.ranks:
+            raise RuntimeError(f"{comm.size} ranks, not {plan.ranks}: mpirun and mpi4py use different MPI libraries")
+        work(comm, plan, argv[1])
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other ranks must not wait for this one
         emit({"event": "failure", "message": f"rank {comm.rank}: {type(error).__name__}: {error}"})
         comm.Abort(1)
 

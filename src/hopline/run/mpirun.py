@@ -22,12 +22,15 @@ MISSING = "real ranks need the mpi extra: pip install 'hopline[mpi]'"
 SHARED_MEMORY = Path("/dev/shm")
 SHARED_NEEDED = 32 * 2**20
 FLAGS = (
-    "--allow-run-as-root", "--oversubscribe", "--bind-to", "core:overload-allowed:if-supported",
+    "--allow-run-as-root", "--oversubscribe",
     "--mca", "pml", "ob1", "--mca", "btl", "sm,self",
     "--prtemca", "ras", "^slurm,pbs", "--prtemca", "plm", "^slurm",
 )  # fmt: skip
-"""Shared memory between processes of this host and nothing else: no fabric is looked for, no batch system is asked.
-Each rank keeps to a core of its own, so that two that wait for each other by spinning do not share one."""
+"""Shared memory between processes of this host and nothing else: no fabric is looked for, no batch system is asked."""
+OWN_CORES = ("--bind-to", "core:overload-allowed:if-supported")
+"""Each rank keeps to a core of its own, so that two that wait for each other by spinning do not share one."""
+SHARED_CORES = ("--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
+"""With more ranks than cores, those that wait give way, and the system moves those that work to cores that are free."""
 FOREIGN = ("PMIX_", "PMI_", "PRTE_", "OMPI_COMM_", "OMPI_UNIVERSE_")
 """Variables of an MPI job that we may have been started in, which must not reach our own."""
 
@@ -53,13 +56,19 @@ def _script_folders() -> Iterator[Path]:
     yield Path(sysconfig.get_path("scripts", f"{os.name}_user"))
 
 
+def cores_here() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def rank_command(module: str, arguments: list[str], ranks: int, folder: str) -> list[str]:
     """Command line that runs ``python -m module arguments folder`` as so many ranks."""
     if importlib.util.find_spec("mpi4py") is None:
         raise RunError(f"mpi4py not found: {MISSING}")
+    cores = SHARED_CORES if ranks > cores_here() else OWN_CORES
     backing = ["--mca", "btl_sm_backing_directory", folder]
     return [
-        find_mpirun(), "-n", str(ranks), *FLAGS, *backing, sys.executable, "-P", "-m", module, *arguments, folder,
+        find_mpirun(), "-n", str(ranks), *FLAGS, *cores, *backing, sys.executable, "-P", "-m", module, *arguments, folder,
     ]  # fmt: skip
 
 

@@ -32,15 +32,20 @@ class Difference:
 
 
 class Pattern:
-    """A random block with windows of up to ``largest`` bytes."""
+    """A random block with windows of up to ``largest`` bytes; a larger one of the same seed begins with the same bytes."""
 
     def __init__(self, largest: int, seed: int) -> None:
-        self._block = np.random.default_rng(seed).integers(0, 256, largest + WINDOWS * PAGE, dtype=np.uint8)
+        length = largest + WINDOWS * PAGE
+        self.largest = largest
+        self.block: Bytes = np.empty(length, dtype=np.uint8)
+        for start in range(0, length, STRETCH):
+            stretch = np.frombuffer(np.random.default_rng((seed, start)).bytes(STRETCH), dtype=np.uint8)
+            self.block[start : start + STRETCH] = stretch[: length - start]
 
     def window(self, rank: int, size: int, iteration: int) -> Bytes:
         """The ``size`` bytes that ``rank`` sends in burst ``iteration``."""
         start = (2 * iteration + rank + size) % WINDOWS * PAGE
-        return self._block[start : start + size]
+        return self.block[start : start + size]
 
 
 def first_difference(rank: int, expected: Bytes, got: Bytes) -> Difference | None:

@@ -1,26 +1,30 @@
 """What a real run measures, in which order and for how long.
 
-What belongs here: the plan a user sets, the order of turns, and how the time is divided. Sizes are visited in several
-passes, each in another order, so that a slow drift of the machine does not look like an effect of size.
+What belongs here: the plan a user sets, and how the time is divided. Cells are visited in several passes (``cells``), each in
+another order, so that a slow drift of the machine does not look like an effect of size or of a rank.
 """
 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from hopline.errors import InputError
 from hopline.run.clock import Clock, is_settled, now
+from hopline.run.kinds import BY_NAME, Kind, fitting_sizes
 
-RANKS = 2
-"""A ping-pong takes two."""
 DEFAULT_SIZES = (0, 1, *(2**power for power in range(3, 27)))
 """0 B to 64 MiB."""
 LARGEST_SIZE = 2**31 - 1
 """MPI counts are C ints."""
 FEWEST_REPEATS = 5
+DEFAULT_WINDOW = 64
+"""As the OSU benchmarks have it."""
+LARGEST_WINDOW = 4096
+MOST_RANKS = 256
+"""That are started here; a launcher may give more."""
 SETTLING_REPEATS = 10
 """Repeats of one turn before a narrow interval may end it."""
 
@@ -32,17 +36,25 @@ class Plan:
     Attributes
     ----------
     sizes
-        Message sizes in bytes.
+        Message sizes in bytes; a kind leaves out those that it cannot take.
     seconds
-        Time for all sizes together, start-up aside. Each size gets FEWEST_REPEATS repeats even where this overruns it.
+        Time for all cells together, start-up aside. Each gets FEWEST_REPEATS repeats even where this overruns it.
     passes
-        Visits of each size.
+        Visits of each cell.
     most
-        Repeats kept of one size, over all passes.
+        Repeats kept of one cell, over all passes.
     within
-        A size is done early when the 95 % interval of its median lies within this fraction of it.
+        A visit ends early when the 95 % interval of the cell's median lies within this fraction of it.
     seed
-        Of the order of sizes and of the bytes that are sent.
+        Of the order of cells and of the bytes that are sent.
+    kinds
+        Names of what is measured, see ``kinds.KINDS``.
+    window
+        Messages in flight at most, in the kinds that stream.
+    ranks
+        Ranks to start for kinds that are about as many as there are.
+    pair_sizes
+        Sizes for all pairs; None takes each kind's own.
     """
 
     sizes: tuple[int, ...] = DEFAULT_SIZES
@@ -51,6 +63,10 @@ class Plan:
     most: int = 400
     within: float = 0.02
     seed: int = 1
+    kinds: tuple[str, ...] = ("latency",)
+    window: int = DEFAULT_WINDOW
+    ranks: int = 2
+    pair_sizes: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.sizes or len(set(self.sizes)) != len(self.sizes):
@@ -66,13 +82,40 @@ class Plan:
                 f"{FEWEST_REPEATS} repeats and a fraction above 0"
             )
 
-    def order(self) -> list[int]:
-        """The size of every turn: each pass holds all sizes, shuffled anew."""
-        shuffled = random.Random(self.seed)
-        return [size for _ in range(self.passes) for size in shuffled.sample(self.sizes, len(self.sizes))]
+        self._check_kinds()
+
+    def _check_kinds(self) -> None:
+        if not self.kinds or not set(self.kinds) <= set(BY_NAME):
+            raise InputError(f"kinds {list(self.kinds)}: expected at least one of {', '.join(BY_NAME)}")
+        if not 1 <= self.window <= LARGEST_WINDOW:
+            raise InputError(f"window {self.window}: expected 1 to {LARGEST_WINDOW} messages in flight")
+        if not 2 <= self.ranks <= MOST_RANKS:
+            raise InputError(f"{self.ranks} ranks: expected 2 to {MOST_RANKS}")
+        for kind in self.chosen:
+            self.sizes_of(kind)
+
+    @property
+    def chosen(self) -> list[Kind]:
+        """The kinds, in the order of their table."""
+        return [kind for name, kind in BY_NAME.items() if name in self.kinds]
+
+    def sizes_of(self, kind: Kind) -> tuple[int, ...]:
+        """Sizes that the kind is measured at. Raises InputError where it can take none."""
+        asked = (self.pair_sizes or kind.sizes) if kind.paired else self.sizes
+        return fitting_sizes(kind, asked)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Plan:
+        """From plain values."""
+        given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+        return cls(**given)
 
     def turn_limit(self, kept: int, visit: int) -> int:
-        """Repeats that turn ``visit`` (from 0) of a size may add when ``kept`` are kept already."""
+        """Repeats that turn ``visit`` (from 0) of a cell may add when ``kept`` are kept already."""
         return max(self.fewest, math.ceil(self.most * (visit + 1) / self.passes) - kept)
 
     @property
@@ -108,7 +151,7 @@ class Budget:
 
 
 def is_over(before: Sequence[float], here: Sequence[float], plan: Plan, limit: int, late: bool) -> bool:
-    """Whether a turn ends: ``before`` are the size's times of earlier turns, ``here`` those of this one."""
+    """Whether a turn ends: ``before`` are the cell's times of earlier turns, ``here`` those of this one."""
     if len(here) < plan.fewest:
         return False
     if late or len(here) >= limit:
