@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError, MachineError, QuantityError, UnknownNameError
 from hopline.machine.files import load, loads, preset_names, preset_text
-from hopline.machine.parts import TOUCHES, Fitted, Link, Memory, Node, Startup, Sync
+from hopline.machine.parts import TOUCHES, Fitted, Link, Memory, Node, Operation, Startup, Sync
 from hopline.machine.topology import Connection, Machine
 from hopline.machine.writing import dumps
 from hopline.quantity import parse
@@ -126,7 +127,37 @@ MEMORIES = st.builds(Memory, RATES, st.fixed_dictionaries({use: st.floats(0.5, 8
 
 
 @st.composite
+def operations(draw):
+    ranks = draw(st.none() | st.integers(1, 10**6))
+    curve = draw(curves())
+    lows = [
+        [0.0, *sorted(draw(st.sets(st.integers(1, 2**40).map(float), min_size=n, max_size=n)))]
+        for n in [len(curve.breaks)] * 2
+    ]
+    drawn = [
+        Curve(tuple(Piece(low, draw(TIMES), draw(RATES | st.just(float("inf")))) for low in starts)) for starts in lows
+    ]
+    sizes = sorted(draw(st.sets(BYTES, min_size=1, max_size=4)))
+    return Operation(
+        draw(NAMES),
+        ranks,
+        draw(st.sampled_from(["time", "gap"])),
+        curve,
+        draw(FITTED),
+        tuple((size, draw(st.floats(1e-12, 1e3))) for size in sizes),
+        tuple(drawn[: draw(st.integers(0, 2))]),
+    )
+
+
+def learnt(link, operation):
+    """The link with the curve and the evidence of an operation."""
+    return replace(link, curve=operation.curve, fitted=operation.fitted, operation=operation.name)
+
+
+@st.composite
 def machines(draw):
+    known = {operation.name: operation for operation in draw(st.lists(operations(), max_size=2))}
+    timed = [operation for operation in known.values() if operation.measure == "time"]
     links = {
         name: Link(
             name,
@@ -143,6 +174,8 @@ def machines(draw):
         )
         for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
     }
+    if timed and draw(st.booleans()):
+        links = {name: learnt(link, draw(st.sampled_from(timed))) for name, link in links.items()}
     nodes = {}
     for name in draw(st.lists(NAMES, min_size=1, max_size=5, unique=True)):
         kind = draw(st.sampled_from(["device", "switch"]))
@@ -155,7 +188,7 @@ def machines(draw):
     pairs = draw(unique) if len(nodes) > 1 else []
     sources = {f"links.{name}.bandwidth": draw(st.text(max_size=9)) for name in links if draw(st.booleans())}
     connections = tuple(Connection(*pair) for pair in pairs)
-    return Machine(draw(st.text(max_size=6)), draw(st.text(max_size=6)), links, nodes, connections, sources)
+    return Machine(draw(st.text(max_size=6)), draw(st.text(max_size=6)), links, nodes, connections, sources, known)
 
 
 @settings(deadline=None, max_examples=150)
@@ -296,7 +329,7 @@ WRONG = {
         HEAD + LINK + '[links.l.startup]\nsync = [{ranks = 4, time = "1 us"}, {ranks = 2, time = "1 us"}]\n[nodes]\n',
         ["sync", "growing"],
     ),
-    "pieces from nowhere": (HEAD + LINK + 'pieces = [{from_size = "1 B", latency = "1 us"}]\n[nodes]\n', ["0 first"]),
+    "pieces from nowhere": (HEAD + LINK + 'pieces = [{from_size = "1 B", latency = "1 us"}]\n[nodes]\n', ["links.l.pieces: ", "0 first"]),
     "a kind nobody knows": (HEAD + LINK + '[nodes.a]\nkind = "router"\n', ["nodes.a.kind: ", "'router'", "known are device, switch"]),
     "no nodes of a kind": (HEAD + LINK + "[nodes.a]\ncount = 0\n", ["nodes.a.count", "65536"]),
     "too many nodes": (HEAD + LINK + "[nodes.a]\ncount = 65537\n", ["nodes.a.count", "65536"]),

@@ -10,9 +10,11 @@ import pytest
 
 from hopline.curve import Curve, Piece
 from hopline.jobs import fitting, machines
+from hopline.quantity import show
 from hopline.records.estimate import Estimate, Premise, Term
-from hopline.records.fit import Fit, HeldOut
+from hopline.records.fit import Finding, Fit, HeldOut, Prediction
 from hopline.records.sample import Sample
+from hopline.records.table import Table
 from hopline.show import fitting as fit_pages
 from hopline.show import machine as machine_pages
 from hopline.show import measuring as sample_pages
@@ -125,16 +127,19 @@ def test_one_piece_and_several():
     no_better = "Pieces do no better on held-out sizes."
     for time, said in ((straight, no_better), (bent, "2 pieces")):
         line, pieces = calibrate(size, time, most_pieces=1), calibrate(size, time)
-        text = plain(fit_pages.fit_lines(line, pieces, size, time))
+        text = plain(fit_pages.fit_lines(line, pieces))
         assert said in text
         assert "start-up α" in text
-        assert ("to the end" in text) == (said == "2 pieces")
+        assert text.count("to the end") == 1
+        assert ("1 B to the end" in text) == (said == no_better)
         assert (no_better in text) == (said == no_better)
         assert re.search(r"held out: mean +worst +fitted: mean +worst\n", text)
         assert "trust" not in text
-        assert "time falls" not in text
+        for piece in pieces.curve.pieces:
+            assert show(piece.latency, "time") in text
+        assert text.count("90 % interval") == 2
     gap = calibrate(size, straight, "gap")
-    assert "least gap" in plain(fit_pages.fit_lines(gap, gap, size, straight))
+    assert "least gap" in plain(fit_pages.fit_lines(gap, gap))
 
 
 def fitted_to(pieces, smallest=8.0, mean=0.01, worst=0.05, inside=0.01, inside_worst=0.05):
@@ -143,82 +148,103 @@ def fitted_to(pieces, smallest=8.0, mean=0.01, worst=0.05, inside=0.01, inside_w
 
 
 LINE = fitted_to([(0, 1e-6, 1e9)])
-MEASURED = np.array([8.0, 1024.0, 1048576.0]), np.array([1e-6, 2e-6, 1e-3])
-"""Sizes and times that rise."""
 
 
 def test_errors_on_held_out_and_on_fitted_sizes_stand_side_by_side():
-    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07), *MEASURED)[0]
+    grid = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07))[0]
     assert grid.header[2:] == ("held out: mean", "worst", "fitted: mean", "worst")
     assert [row[2:] for row in grid.rows] == [("1.0 %", "5 %", "1.0 %", "5 %")]
 
 
 def test_the_first_piece_starts_at_the_smallest_measured_size():
     pieces = fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], mean=0.123, worst=0.5, inside=0.07)
-    grid = fit_pages.fit_lines(LINE, pieces, *MEASURED)
+    grid = fit_pages.fit_lines(LINE, pieces)
     assert [row[2:] for row in grid[0].rows][1] == ("12.3 %", "50 %", "7.0 %", "5 %")
     assert [row[0] for row in grid[1].rows] == ["8 B to 4 KiB", "4 KiB to the end"]
-    zero = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], smallest=0.0), *MEASURED)[1]
+    zero = fit_pages.fit_lines(LINE, fitted_to([(0, 1e-6, 1e9), (4096, 2e-6, 1e9)], smallest=0.0))[1]
     assert zero.rows[0][0] == "0 B to 4 KiB"
 
 
-@pytest.mark.parametrize(
-    ("after", "said"),
-    [(3e-6, ""), (2e-6, ""), (1.91e-6, ""), (1.89e-6, "falls by 6 %"), (1e-6, "falls by 50 %")],
-)
-def test_a_measured_time_that_falls_is_noted(after, said):
-    """2 us at 2 KiB, then ``after`` at 4 KiB, whatever the curve does; more than 5 % less is worth saying."""
-    measured = np.array([4096.0, 1024.0, 2048.0]), np.array([after, 1e-6, 2e-6])
-    for pieces in ([(0, 2e-6, math.inf)], [(0, 2e-6, math.inf), (4096, after, math.inf)]):
-        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces), *measured))
-        whole = f"Measured time {said} from 2 KiB to 4 KiB: another protocol, or noise."
-        assert (whole in text) if said else ("time falls" not in text)
+def test_each_piece_stands_with_the_intervals_of_its_parameters():
+    """Of 100 draws from 1 to 100 the 5th and the 96th are told; the second piece may have no bandwidth at all."""
+    drawn = tuple(
+        Curve((Piece(0, i * 1e-7, i * 1e8), Piece(4096, 2e-6, math.inf if i > 90 else i * 1e9))) for i in range(1, 101)
+    )
+    fit = replace(fitted_to([(0, 5e-6, 5e9), (4096, 2e-6, 5e10)]), draws=drawn)
+    grid = fit_pages.fit_lines(LINE, fit)[1]
+    assert grid.header == ("piece", "start-up α", "90 % interval", "bandwidth β", "90 % interval")
+    assert grid.rows[0] == ("8 B to 4 KiB", "5.000 µs", "500 ns .. 9.60 µs", "5.000 GB/s", "500 MB/s .. 9.60 GB/s")
+    assert grid.rows[1][1:4] == ("2.000 µs", "2.00 µs .. 2.00 µs", "50.00 GB/s")
+    assert grid.rows[1][4].startswith("5.00 GB/s .. ")
+    assert "inf" not in grid.rows[1][4]
 
 
-def test_a_curve_that_falls_where_nothing_measured_does_is_no_fall():
-    falling = fitted_to([(0, 2e-6, math.inf), (4096, 1e-6, math.inf)])
-    assert "falls" not in plain(fit_pages.fit_lines(LINE, falling, *MEASURED))
-
-
-def test_the_worst_three_falls_are_told_worst_first():
-    """10 to 8 us is 20 %, 9 to 1 us is 89 %, 4 to 3 us is 25 %, 6 to 3 us is 50 %, 10 to 9.6 us is 4 %."""
-    size = 1024.0 * 2.0 ** np.arange(10)
-    time = np.array([10, 8, 9, 1, 4, 3, 6, 3, 10, 9.6]) * 1e-6
-    text = plain(fit_pages.fit_lines(LINE, LINE, size, time))
-    assert re.findall(
-        r"Measured time falls by (\d+) % from (\d+ .iB) to (\d+ .iB): another protocol, or noise\.", text
-    ) == [
-        ("89", "4 KiB", "8 KiB"),
-        ("50", "64 KiB", "128 KiB"),
-        ("25", "16 KiB", "32 KiB"),
+def test_a_line_has_its_intervals_too():
+    drawn = tuple(Curve.line(i * 1e-8, 1e9) for i in range(1, 101))
+    blocks = fit_pages.fit_lines(replace(LINE, draws=drawn), replace(LINE, draws=drawn))
+    assert blocks[1].rows == [
+        ("8 B to the end", "1.000 µs", "50.0 ns .. 960 ns", "1.000 GB/s", "1.00 GB/s .. 1.00 GB/s")
     ]
-    assert text.count("falls") == 3
 
 
-@pytest.mark.parametrize(
-    ("errors", "doubted"),
-    [
-        ({}, False),
-        ({"mean": 0.19, "worst": 0.9, "inside": 0.19, "inside_worst": 0.39}, False),
-        ({"mean": 0.21, "worst": 0.3}, True),
-        ({"inside": 0.21, "inside_worst": 0.3}, True),
-        ({"inside_worst": 0.41}, True),
-    ],
-)
-def test_large_errors_are_not_to_be_trusted(errors, doubted):
-    for pieces in ([(0, 1e-6, 1e9)], [(0, 1e-6, 1e9), (4096, 2e-6, 1e9)]):
-        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces, **errors), *MEASURED))
-        assert ("Do not trust this fit" in text) == doubted
+def test_pieces_whose_mean_is_worse_say_why_they_are_preferred():
+    pieces = [(0, 1e-6, 1e9), (4096, 2e-6, 1e9)]
+    for mean, said in ((0.009, False), (0.02, True)):
+        text = plain(fit_pages.fit_lines(LINE, fitted_to(pieces, mean=mean)))
+        assert ("Pieces are preferred: single misses beside a break raise their held-out mean." in text) == said
 
 
-def test_predictions_mark_extrapolation():
-    fit = calibrate([64, 1024, 65536], [1e-6, 1.1e-6, 8e-6])
-    measured = np.array([64.0, 1024.0, 65536.0]), np.array([1e-6, 1.1e-6, 8e-6])
-    grid = fit_pages.predictions(fit, [0, 64, 65536, 65537], *measured)
-    assert grid.header == ("size", "predicted", "effective", "measured", "")
-    assert [row[4] for row in grid.rows] == ["extrapolation", "", "", "extrapolation"]
-    assert [row[3] for row in grid.rows] == ["", "1.000 µs", "8.000 µs", ""]
-    assert grid.rows[0][2] == "0 B/s"
+# --- findings -----------------------------------------------------------------------------------------------------
+
+
+def finding(kind, text):
+    return Finding(kind, text, 8.0, 64.0)
+
+
+def test_findings_are_a_line_each_and_begin_with_a_capital():
+    told = [
+        finding("outlier", "outlier at 8 B"),
+        finding("hump", "latency hump"),
+        finding("lost plateau", "the rate falls"),
+    ]
+    blocks = fit_pages.finding_lines(told)
+    assert [line.text for line in blocks] == ["  Outlier at 8 B", "  Latency hump", "  The rate falls"]
+    assert [line.style for line in blocks] == ["faint", "bad", "bad"]
+    assert fit_pages.finding_lines([]) == []
+
+
+@pytest.mark.parametrize(("count", "more"), [(3, ""), (4, "1 more of kind fall"), (9, "6 more of kind fall")])
+def test_of_many_findings_of_a_kind_the_first_three_are_told(count, more):
+    told = [finding("fall", f"time falls {i}") for i in range(count)] + [finding("noise", "noisy")]
+    text = plain(fit_pages.finding_lines(told))
+    assert re.findall(r"Time falls (\d)", text) == ["0", "1", "2"]
+    assert "Noisy" in text
+    assert (f"... and {more} (all in --json)." in text) if more else ("--json" not in text)
+
+
+def test_findings_of_a_log_reach_the_page():
+    size = np.array([2.0**p for p in range(24)])
+    columns = {"size": size, "time": (2e-6 + size / 1e10) * np.where(size == 4096, 4, 1)}
+    found = fitting.fit_table(1, "x.out", Table("osu", "latency", "time", columns, 24, 2), False, 8)
+    assert "  Outlier at 4 KiB: 9.64 µs, 3.42 times the 2.82 µs of 8 KiB\n" in plain(
+        fit_pages.finding_lines(found.findings)
+    )
+
+
+# --- predictions --------------------------------------------------------------------------------------------------
+
+
+def test_predictions_mark_extrapolation_and_stand_beside_what_was_measured():
+    measured = np.array([64.0, 1024.0, 65536.0, 64.0, 64.0]), np.array([1e-6, 1.1e-6, 8e-6, 3e-6, 2e-6])
+    sizes = np.array([0.0, 64, 65536, 65537])
+    found = Prediction(sizes, np.array([1e-6, 1e-6, 8e-6, 8e-6]), np.full(4, 9e-7), np.full(4, 1e-5))
+    grid = fit_pages.predictions(found, 64, 65536, *measured)
+    assert grid.header == ("size", "predicted", "90 % interval", "effective", "measured", "")
+    assert [row[5] for row in grid.rows] == ["extrapolation", "", "", "extrapolation"]
+    assert [row[4] for row in grid.rows] == ["", "2.000 µs", "8.000 µs", ""]
+    assert {row[2] for row in grid.rows} == {"900 ns .. 10.0 µs"}
+    assert [row[3] for row in grid.rows][:3] == ["0 B/s", "64.00 MB/s", "8.192 GB/s"]
+    assert [row[0] for row in grid.rows] == ["0 B", "64 B", "64 KiB", "64.00 KiB"]
 
 
 def test_an_overview_holds_a_row_for_each_table():

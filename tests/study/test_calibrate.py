@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hopline.curve import Curve, Piece
 from hopline.errors import FitError
 from hopline.study import calibrate as study
-from hopline.study.calibrate import Points, calibrate
+from hopline.study.calibrate import calibrate, line_and_best
+from hopline.study.points import FEWEST_POINTS, Points
 
 DOUBLING = np.array([2.0**p for p in range(27)])
 
@@ -91,6 +92,18 @@ def test_noise_alone_seldom_makes_pieces_and_then_does_little_harm():
         counts.append(len(fit.curve.pieces))
         assert fit.held_out.mean < 0.035
     assert counts.count(1) >= 15
+
+
+def test_the_line_and_the_pieces_come_together():
+    times = hump(HUMP_SIZES)
+    line, best = line_and_best(HUMP_SIZES, times)
+    assert line == calibrate(HUMP_SIZES, times, most_pieces=1)
+    assert best == calibrate(HUMP_SIZES, times)
+    one, same = line_and_best(HUMP_SIZES, times, "gap", 1)
+    assert one is same
+    assert one.measure == "gap"
+    straight, answer = line_and_best(DOUBLING, 2e-6 + DOUBLING / 1e10)
+    assert straight is answer
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 100])
@@ -225,7 +238,7 @@ def test_any_points(points, most):
     sizes, times = zip(*points, strict=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        if len(set(sizes)) < study.FEWEST_POINTS:
+        if len(set(sizes)) < FEWEST_POINTS:
             with pytest.raises(FitError):
                 calibrate(sizes, times, most_pieces=most)
             return
@@ -236,6 +249,7 @@ def test_any_points(points, most):
     assert all(p.latency >= 0 and p.bandwidth > 0 for p in fit.curve.pieces)
     assert np.all(np.isfinite(predicted) & (predicted >= 0))
     assert 1 <= len(fit.curve.pieces) <= most
+    assert {len(curve.pieces) for curve in fit.draws} == {len(fit.curve.pieces)}
     for error in (fit.inside, fit.held_out):
         assert 0 <= error.mean <= error.worst * (1 + 1e-12) < math.inf
     assert fit.held_out.points == len(set(sizes)) - 2
@@ -256,7 +270,7 @@ def missed(points, most):
     found = []
     for fold in range(folds):
         out = (inner % folds == fold) & (inner >= 0) & (inner < len(size) - 2)
-        curve = study._curve(study.Points(size[~out], time[~out]), most)
+        curve = study._curve(Points(size[~out], time[~out]), most)
         found.append(np.minimum(np.abs(curve.time(size[out]) / time[out] - 1), 0.5))
     return np.concatenate(found).mean()
 

@@ -9,7 +9,7 @@ joins those of the same number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path as File
 from typing import Any, TypeVar, get_args
 
@@ -156,11 +156,11 @@ class _Reader:
 
     def _operation(self, name: str, raw: OperationEntry) -> Operation:
         key = f"operations.{name}"
-        points = tuple(self._point(key, text) for text in raw.points)
-        curve, fitted = self._curve(key, raw.pieces), self._fitted(key, raw.fitted)
+        points = tuple(self._point(f"{key}.points[{i}]", text) for i, text in enumerate(raw.points))
+        curve, fitted = self._curve(f"{key}.pieces", raw.pieces), self._fitted(f"{key}.fitted", raw.fitted)
         if curve is None or fitted is None:
             raise MachineError(f"{key} has no pieces")
-        draws = tuple(self._drawn(key, draw) for draw in raw.draws)
+        draws = tuple(self._drawn(f"{key}.draws[{i}]", draw) for i, draw in enumerate(raw.draws))
         found = Operation(raw.benchmark, raw.ranks, raw.measure, curve, fitted, points, draws)
         if found.name != name:
             raise MachineError(f"{key}: expected its benchmark and ranks as its name, {found.name}")
@@ -175,7 +175,7 @@ class _Reader:
         for part in text.split(";"):
             low, line = _parted(key, part, ":")
             pieces.append(self._piece(key, low, *_parted(key, line, ",")))
-        return Curve(tuple(pieces))
+        return _made(key, Curve, tuple(pieces))
 
     def _link(self, name: str, raw: LinkEntry, operations: Mapping[str, Operation]) -> Link:
         key = f"links.{name}"
@@ -184,6 +184,10 @@ class _Reader:
             known = ", ".join(operations) or "none"
             raise MachineError(
                 f"{key}.operation is {raw.operation!r}: expected one of [operations] ({known}), and no pieces"
+            )
+        if learnt is not None and learnt.measure == "gap":
+            raise MachineError(
+                f"{key}.operation is {raw.operation!r}, which holds the gap of a stream and no latency: expected one of times"
             )
         return Link(
             name=name,
@@ -210,7 +214,7 @@ class _Reader:
 
     def _curve(self, key: str, raw: list[PieceEntry]) -> Curve | None:
         pieces = tuple(self._piece(key, piece.from_size, piece.latency, piece.bandwidth) for piece in raw)
-        return Curve(pieces) if pieces else None
+        return _made(key, Curve, pieces) if pieces else None
 
     def _piece(self, key: str, low: str, latency: str, bandwidth: str) -> Piece:
         rate = self._number(key, bandwidth, "bandwidth") if bandwidth else math.inf
@@ -220,7 +224,7 @@ class _Reader:
         if raw is None:
             return None
         smallest, largest = self._number(key, raw.smallest, "size"), self._number(key, raw.largest, "size")
-        return Fitted(raw.origin, smallest, largest, raw.mean_error, raw.worst_error)
+        return _made(key, Fitted, raw.origin, smallest, largest, raw.mean_error, raw.worst_error)
 
     def _nodes(self, name: str, raw: NodeEntry) -> Iterator[Node]:
         if raw.count is not None and not 1 <= raw.count <= _LARGEST_COUNT:
@@ -237,6 +241,14 @@ class _Reader:
             touches: dict[str, float] = dict(TOUCHES.items())
             memory = Memory(bandwidth, touches | raw.memory.touches)
         return Node(name, raw.kind, latency, raw.nics, memory)
+
+
+def _made(key: str, noun: Callable[..., _Entry], *values: Any) -> _Entry:
+    """The noun, with the key that it stands under in what it says of wrong values."""
+    try:
+        return noun(*values)
+    except HoplineError as error:
+        raise MachineError(f"{key}: {error}") from None
 
 
 def _parted(key: str, text: str, mark: str) -> tuple[str, str]:

@@ -102,7 +102,7 @@ class Operation:
     """What an operation of ``ranks`` ranks costs here as a whole, as a benchmark measured it (None: the log did not say).
 
     ``measure`` is ``time`` (start to completion) or ``gap`` (time a message adds to a stream). ``points`` are (size in
-    bytes, seconds) in order of size; ``draws`` are curves that are equally likely given the points.
+    bytes, seconds) in order of size; ``draws`` are curves of as many pieces that are equally likely given the points.
     """
 
     benchmark: str
@@ -122,6 +122,12 @@ class Operation:
             raise MachineError(f"operation {self.name} has {self.ranks} ranks: expected at least 1")
         for _, time in self.points:
             POSITIVE.check(f"a time of operation {self.name}", time)
+        pieces = {len(curve.pieces) for curve in self.draws} - {len(self.curve.pieces)}
+        if pieces:
+            raise MachineError(
+                f"a draw of operation {self.name} has {pieces.pop()} pieces: expected as many as the curve, "
+                f"{len(self.curve.pieces)}"
+            )
 
     @property
     def name(self) -> str:

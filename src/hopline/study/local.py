@@ -26,6 +26,10 @@ SPIKE = 1.25
 """A point this factor beyond both of its neighbours is taken for noise."""
 DENSE = 60
 """From so many sizes on neighbours are close enough for smoothing to be tried."""
+LEVEL = 0.9
+"""What an interval holds of new medians."""
+_FEW = (6.31, 2.32, 1.66, 1.40, 1.25, 1.16, 1.09, 1.04)
+"""What encloses LEVEL of normal errors, in units of the largest of 1, 2, ... 8 others: too few for a quantile."""
 _NEAR, _NEAR_DENSE = 5, 40
 _SHARED = 0.6
 _LEAST = 1e-3
@@ -75,16 +79,17 @@ class Local:
         """Seconds for sizes inside of the measured range, in the shape of ``size``."""
         return _between(self.knots, self.shape.bend, np.asarray(size, dtype=float))
 
-    def spread(self, size: ArrayLike, level: float = 0.9) -> Floats:
-        """H such that a fraction ``level`` of new medians lies within time · exp(±h)."""
-        return self._quantile(level) * self._scale(np.log2(1 + np.asarray(size, dtype=float)))
+    def spread(self, size: ArrayLike) -> Floats:
+        """H such that a fraction LEVEL of new medians lies within time · exp(±h)."""
+        return self._quantile() * self._scale(np.log2(1 + np.asarray(size, dtype=float)))
 
-    def _quantile(self, level: float) -> float:
+    def _quantile(self) -> float:
         """Of the errors in units of their neighbours' scale, with the conformal (n + 1) correction."""
         own = np.arange(len(self.errors))
         ratios = np.sort(self.errors / self._scale(self.places, without=own))
-        at = min((len(ratios) + 1) * level - 1, len(ratios) - 1)
-        return float(np.interp(at, own, ratios))
+        if len(ratios) <= len(_FEW):
+            return float(ratios[-1]) * _FEW[len(ratios) - 1]
+        return float(np.interp((len(ratios) + 1) * LEVEL - 1, own, ratios))
 
     def _scale(self, places: Floats, without: NDArray[np.intp] | None = None) -> Floats:
         """Typical error near ``places``: the mean of the nearest ones, drawn to that of all."""
@@ -120,16 +125,22 @@ def _knots(points: Points, shape: Shape) -> Points:
 
 
 def _without_spikes(points: Points) -> Floats:
-    """Times with each point that stands out from both neighbours moved onto their chord."""
-    size, time = points.size, points.time
-    if len(points) < 3:
-        return time
-    before, here, after = time[:-2], time[1:-1], time[2:]
-    chord = before + (after - before) * (size[1:-1] - size[:-2]) / (size[2:] - size[:-2])
-    out = (here > SPIKE * np.maximum(before, after)) | (here * SPIKE < np.minimum(before, after))
-    kept = time.copy()
-    kept[1:-1] = np.where(out, chord, here)
-    return kept
+    """Times with each point that stands out from both neighbours moved onto their chord.
+
+    The one that stands out most goes first, since a neighbour of it may only seem to.
+    """
+    size, time = points.size, points.time.copy()
+    way = (size[1:-1] - size[:-2]) / (size[2:] - size[:-2])
+    kept = np.ones(len(way), dtype=bool)
+    while kept.any():
+        before, here, after = time[:-2], time[1:-1], time[2:]
+        stands = np.maximum(here / np.maximum(before, after), np.minimum(before, after) / here) * kept
+        worst = int(np.argmax(stands))
+        if stands[worst] <= SPIKE:
+            break
+        kept[worst] = False
+        time[worst + 1] = before[worst] * (1 - way[worst]) + after[worst] * way[worst]
+    return time
 
 
 def _smoothed(size: Floats, time: Floats, window: int) -> Floats:
@@ -151,7 +162,8 @@ def _between(knots: Points, bend: float, size: Floats) -> Floats:
     last = len(s) - 2
     i = np.clip(np.searchsorted(s, size, side="right") - 1, 0, last)
     slope = np.diff(t) / np.diff(s)
-    chord = t[i] + slope[i] * (size - s[i])
+    way = (size - s[i]) / (s[i + 1] - s[i])
+    chord = t[i] * (1 - way) + t[i + 1] * way
     if bend == 0 or last < 1:
         return np.asarray(chord)
     before = np.where(i > 0, t[i] + slope[np.maximum(i - 1, 0)] * (size - s[i]), chord)

@@ -13,10 +13,8 @@ from hopline.errors import InputError
 from hopline.records.fit import Prediction
 from hopline.study import beyond
 from hopline.study.beyond import Growth
-from hopline.study.local import Local
+from hopline.study.local import LEVEL, Local
 from hopline.study.points import Points
-
-LEVEL = 0.9
 
 
 def predict(points: Points, size: ArrayLike, growth: Growth | None = None) -> Prediction:
@@ -29,16 +27,17 @@ def predict(points: Points, size: ArrayLike, growth: Growth | None = None) -> Pr
     if growth is None and not inside.all():
         raise InputError(f"{sizes[~inside][0]:g} bytes lie outside of the measured range")
     time, low, high = (np.empty(len(sizes)) for _ in range(3))
+    local = Local.of(points)
+    first, last = local.time(points.size[[0, -1]]).tolist()
     if inside.any():
-        local = Local.of(points)
-        middle, half = local.time(sizes[inside]), local.spread(sizes[inside], LEVEL)
+        middle, half = local.time(sizes[inside]), local.spread(sizes[inside])
         time[inside], low[inside], high[inside] = middle, middle * np.exp(-half), middle * np.exp(half)
     above, under = sizes > points.size[-1], sizes < points.size[0]
     if above.any():
-        drawn = beyond.above(points, sizes[above], growth or beyond.COLLECTIVE)
+        drawn = beyond.above(points, sizes[above], growth or beyond.COLLECTIVE, last)
         time[above], low[above], high[above] = _middle(drawn)
     if under.any():
-        time[under], low[under], high[under] = _middle(beyond.below(points, sizes[under]))
+        time[under], low[under], high[under] = _middle(beyond.below(points, sizes[under], first))
     return Prediction(sizes, time, low, high)
 
 

@@ -8,6 +8,7 @@ what the table's own roughness explains.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 
 from hopline.curve import Floats
 from hopline.quantity import show
-from hopline.records.fit import Finding, Fit, interval
+from hopline.records.fit import Finding, Fit, HeldOut, interval
 from hopline.records.table import Measure
 from hopline.study.points import Points
 
@@ -32,6 +33,10 @@ LOST = 0.8
 SHORT = 0.5
 """Where latency is this share of the last time, the bandwidth was not reached."""
 NOISY = 0.2
+_SURE = 4.0
+"""Times the roughness (a median): what chance alone seldom passes among twenty points."""
+_SPARSE = 4.0
+"""Sizes that grow by more than this factor from one to the next say little about those between."""
 _ENOUGH = 5
 _FOLLOWING = 6
 
@@ -44,14 +49,25 @@ class Case:
     measure: Measure
     line: Fit
     best: Fit
-    roughness: float
+    errors: Floats
+
+    @cached_property
+    def roughness(self) -> float:
+        """The median error on left-out sizes, |log|."""
+        return float(np.median(self.errors))
 
     @cached_property
     def humps(self) -> list[tuple[int, int]]:
-        """(first, last) index of every stretch above HUMP times all that follows, or more where the table is rough."""
+        """(first, last) index of every stretch above HUMP times all that follows, or more where the rest is rough."""
         time = self.points.time
-        least_after = np.append(np.minimum.accumulate(time[::-1])[::-1][1:], np.inf)
-        return list(_runs(time > max(HUMP, 1 + 4 * self.roughness) * least_after))
+        rise = time / np.append(np.minimum.accumulate(time[::-1])[::-1][1:], np.inf)
+        calm = self.errors[rise[1:-1] <= HUMP]
+        rough = float(np.median(calm)) if len(calm) else self.roughness
+        return list(_runs(rise > max(HUMP, 1 + _SURE * rough)))
+
+    def falls(self, least: float) -> float:
+        """The fraction, ``least`` or what the table's roughness explains, by which a fall is one. A halving always is."""
+        return max(least, min(_SURE * self.roughness, 0.5))
 
     @property
     def rate(self) -> Floats:
@@ -61,8 +77,7 @@ class Case:
 
 def findings(points: Points, line: Fit, best: Fit, errors: Floats) -> tuple[Finding, ...]:
     """All that is odd about ``points``; ``errors`` are |log| errors on left-out sizes (``local``)."""
-    roughness = float(np.median(errors)) if len(errors) else 0.0
-    case = Case(points, line.measure, line, best, roughness)
+    case = Case(points, line.measure, line, best, errors)
     return tuple(found for rule in RULES for found in rule(case))
 
 
@@ -72,12 +87,12 @@ def _humps(case: Case) -> Iterator[Finding]:
     for first, last in case.humps:
         end = last + 1
         top = first + int(np.argmax(time[first:end]))
-        below = f"{time[top] / time[end]:.3g} times the {show(time[end], 'time', 3)} of {show(size[end], 'size')}"
+        low = end + int(np.argmin(time[end:]))
+        below = f"{time[top] / time[low]:.3g} times the {show(time[low], 'time', 3)} of {show(size[low], 'size')}"
         if first == last:
             text = f"outlier at {show(size[top], 'size')}: {show(time[top], 'time', 3)}, {below}"
             yield Finding("outlier", text, float(size[top]), float(size[top]))
             continue
-        span = f"{show(size[first], 'size')} to {show(size[last], 'size')}"
         span = f"{show(size[first], 'size')} to {show(size[last], 'size')}"
         text = f"latency hump from {span}: up to {show(time[top], 'time', 3)}, {below}"
         meets = _crossing(case.points, top, end)
@@ -108,7 +123,7 @@ def _line(size: Floats, time: Floats) -> tuple[float, float]:
 
 def _falls(case: Case) -> Iterator[Finding]:
     """Neighbouring sizes where the larger is faster by more than the table's roughness."""
-    least = max(FALL, 2 * case.roughness)
+    least = case.falls(FALL)
     ends = {last for _, last in case.humps}
     points = zip(case.points.size.tolist(), case.points.time.tolist(), strict=True)
     for i, ((m0, t0), (m1, t1)) in enumerate(pairwise(points)):
@@ -141,7 +156,7 @@ def _lost_plateau(case: Case) -> Iterator[Finding]:
     """A rate that was better at a smaller size."""
     rate, size = case.rate, case.points.size
     best = int(np.argmax(rate))
-    if rate[-1] < LOST * rate[best] and best < len(rate) - 1:
+    if rate[-1] < (1 - case.falls(1 - LOST)) * rate[best] and best < len(rate) - 1:
         text = (
             f"the rate falls from {show(rate[best], 'bandwidth', 3)} at {show(size[best], 'size')} to "
             f"{show(rate[-1], 'bandwidth', 3)} at {show(size[-1], 'size')}: neither is the plateau "
@@ -165,19 +180,28 @@ def _short(case: Case) -> Iterator[Finding]:
 
 def _noise(case: Case) -> Iterator[Finding]:
     if case.roughness > NOISY:
-        text = f"noisy: sizes left out are missed by {100 * case.roughness:.0f} % (median), so no curve of few pieces holds"
-        yield Finding("noise", text, float(case.points.size[0]), float(case.points.size[-1]))
+        size = case.points.size
+        growing = float(np.median(size[1:] / np.maximum(size[:-1], 1.0)))
+        word = "noisy, or too few sizes" if growing > _SPARSE or len(size) < _ENOUGH else "noisy"
+        text = f"{word}: sizes left out are missed by {100 * math.expm1(case.roughness):.0f} % (median)"
+        yield Finding("noise", text, float(size[0]), float(size[-1]))
 
 
 def _line_enough(case: Case) -> Iterator[Finding]:
-    """Why one line is not enough, in numbers."""
+    """Why one line is not enough, in numbers: of sizes left out, or where a miss beside a break spoils those, of all."""
     if case.best.curve != case.line.curve and len(case.points) >= _ENOUGH:
+        spoilt = case.best.held_out.mean >= case.line.held_out.mean
+        of = "the measured" if spoilt else "left-out"
+        line, best = ((f.inside if spoilt else f.held_out) for f in (case.line, case.best))
         text = (
-            f"one line is not enough: it misses left-out sizes by {100 * case.line.held_out.mean:.0f} % (worst "
-            f"{100 * case.line.held_out.worst:.0f} %), {len(case.best.curve.pieces)} pieces by "
-            f"{100 * case.best.held_out.mean:.0f} % (worst {100 * case.best.held_out.worst:.0f} %)"
+            f"one line is not enough: it misses {of} sizes by {_percent(line)}, "
+            f"{len(case.best.curve.pieces)} pieces by {_percent(best)}"
         )
         yield Finding("pieces", text, float(case.points.size[0]), float(case.points.size[-1]))
+
+
+def _percent(error: HeldOut) -> str:
+    return f"{100 * error.mean:.0f} % (worst {100 * error.worst:.0f} %)"
 
 
 def _doubt(case: Case) -> Iterator[Finding]:
