@@ -330,33 +330,47 @@ def test_p2p_extremes(capsys, size, hops, latency):
 
 
 def test_fit_in_si(capsys):
-    data = answer(capsys, "fit", LOGS / "nccl-a-all-reduce.log", "--predict", "1MiB,1GiB")
+    data = answer(capsys, "fit", LOGS / "nccl-a-all-reduce.log", "--predict", "1MiB,1GiB", "--extrapolate")
     (table,) = data["tables"]
     (piece,) = table["pieces"]["curve"]["pieces"]
     assert (piece["latency"], piece["bandwidth"]) == (pytest.approx(20e-6, rel=1e-3), pytest.approx(50e9, rel=1e-3))
     assert [p["extrapolation"] for p in table["predictions"]] == [False, True]
+    assert all(p["low_s"] <= p["time_s"] <= p["high_s"] for p in table["predictions"])
+    assert piece["latency_interval"][0] <= piece["latency"] <= piece["latency_interval"][1]
+    assert "draws" not in table["pieces"]
     assert table["columns"]["size"] == [p for p in table["columns"]["size"] if p > 0]
+
+
+NO_ROWS = ("nccom-failure.log", "osu-crash.out", "perftest-no-answer.log")
+NO_FIT = (
+    "nccl-one-rank.log", "perftest-duration.log", "perftest-loopback-interleaved.log",
+    "perftest-send-bw-both-ways-dual-port.log", "ucc-barrier.log", "ucx-final-only.csv", "ucx-old-typical.log",
+    "ucx-put-bw-intervals.log",
+)  # fmt: skip
+"""One rank, or fewer than three sizes: what was read is shown all the same."""
 
 
 def test_fit_every_log(capsys):
     for log in sorted(LOGS.iterdir()):
         code, out, err = hopline(capsys, "fit", log)
-        refused = log.name in ("nccl-one-rank.log", "osu-crash.out")
-        assert (code, bool(out), len(err.splitlines())) == ((2, False, 1) if refused else (0, True, 0)), log.name
+        expected = (2, False, 1) if log.name in NO_ROWS else (2, True, 1) if log.name in NO_FIT else (0, True, 0)
+        assert (code, bool(out), len(err.splitlines())) == expected, log.name
 
 
 def test_fit_save_predict_and_price(capsys):
-    log = LOGS / "nccl-a-all-reduce.log"
-    code, out, _ = hopline(capsys, "fit", log, "--save", "mine.toml", "--plot", "fit.png", "--predict", "1MiB")
+    log = (LOGS / "osu-pairs.out", "--table", "1")
+    code, out, _ = hopline(capsys, "fit", *log, "--save", "mine.toml", "--plot", "fit.png", "--predict", "64KiB")
     assert code == 0
     assert "Machine: mine.toml" in out
     assert "Picture: fit.png" in out
     assert Path("fit.png").read_bytes().startswith(b"\x89PNG")
-    predicted = answer(capsys, "fit", log, "--predict", "1MiB")["tables"][0]["predictions"][0]["time_s"]
-    priced = answer(capsys, "p2p", "--size", "1MiB", "--machine", "mine.toml", "--path", "rank0,rank1")
-    assert priced["time_s"] == pytest.approx(predicted, rel=1e-12)
+    predicted = answer(capsys, "fit", *log, "--predict", "64KiB")["tables"][0]["predictions"][0]["time_s"]
+    priced = answer(capsys, "p2p", "--size", "64KiB", "--machine", "mine.toml", "--path", "rank0,rank1")
+    assert priced["time_s"] == pytest.approx(predicted, rel=0.2)
+    direct = priced["ways"]["store-and-forward"]
+    assert direct["low"] <= priced["time_s"] <= direct["high"]
     _, out, _ = hopline(capsys, "p2p", "--size", "1GiB", "--machine", "mine.toml", "--path", "rank0,rank1")
-    assert out.count("Caution: ") == 2
+    assert out.count("Caution: ") == 1
 
 
 def test_fit_saves_by_name(capsys):
@@ -368,14 +382,19 @@ def test_fit_saves_by_name(capsys):
     assert file.is_file()
     assert not Path("mine").exists()
     assert "mine" in [p["name"] for p in answer(capsys, "presets")]
-    assert answer(capsys, "p2p", "--size", "1MiB", "--machine", "mine", "--path", "rank0,rank1")["time_s"] > 0
+    assert answer(capsys, "expect", "all_reduce", "--machine", "mine", "-n", "8")["rows"][0]["time_s"] > 0
+    code, _, err = hopline(capsys, "p2p", "--size", "1MiB", "--machine", "mine", "--path", "rank0,rank1")
+    assert (code, "only measured operations (all_reduce.4)" in err) == (2, True)
     code, _, err = hopline(capsys, "fit", log, "--save", "mine")
     assert (code, "exists" in err) == (2, True)
 
 
 def test_presets(capsys):
     names = [p["name"] for p in answer(capsys, "presets")]
-    assert names == ["dgx-h100", "sg2260", "tcp-cluster"]
+    assert names == [
+        "a10-pcie", "dgx-a100", "dgx-h100", "gb200-nvl72", "gh200-slingshot", "hgx-b200", "hgx-h200", "sg2260",
+        "tcp-cluster",
+    ]  # fmt: skip
     for name in names:
         assert answer(capsys, "presets", name)["links"]
         code, text, _ = hopline(capsys, "presets", name, "--toml")

@@ -270,7 +270,7 @@ def test_a_coarse_table_may_be_rough_without_noise():
     [
         ({}, False),
         ({"held_out": HeldOut(0.19, 0.9, 9), "inside": HeldOut(0.19, 0.39, 9)}, False),
-        ({"held_out": HeldOut(0.21, 0.3, 9)}, True),
+        ({"held_out": HeldOut(0.21, 0.9, 9)}, False),
         ({"inside": HeldOut(0.21, 0.3, 9)}, True),
         ({"inside": HeldOut(0.01, 0.41, 9)}, True),
     ],

@@ -65,7 +65,7 @@ def fit(
         images.check_ending(plot)
     logs, fits = fitting.fit_files(files, in_place, int(pieces or fitting.MOST_PIECES))
     number = None if table is None else int(table)
-    chosen = fitting.choose(fits, number) if plot or predict or table or not any(f.pieces for f in fits) else None
+    chosen = fitting.choose(fits, number) if plot or predict or table else None
     predicted = fitting.predict(chosen, predict, extrapolate) if predict and chosen is not None else None
     written: dict[str, File] = {}
     if save is not None:
@@ -76,8 +76,12 @@ def fit(
     if as_json:
         tables = [_data(f, predicted if f is chosen else None) for f in fits]
         print_json({"files": [_log_data(log) for log in logs], "tables": tables})
+    else:
+        print_document(_document(logs, fits, chosen, predicted, number))
+    if not any(f.pieces for f in fits):
+        fitting.choose(fits, None)
+    if as_json:
         return
-    print_document(_document(logs, fits, chosen, predicted, number))
     for what, file in written.items():
         click.echo(f"\n{what}: {file}")
 
@@ -100,7 +104,7 @@ def _document(
                         Line("It prices the whole operation as the log sizes it (β is algbw), not one link.", "faint")
                     )
             else:
-                blocks.append(Line(f"  no fit: {f.reason}", "bad"))
+                blocks += [pages.rows(f.table), Line(f"  no fit: {f.reason}", "bad")]
     if predicted is not None and chosen is not None:
         size = chosen.table.size
         blocks += [
@@ -162,4 +166,6 @@ def _fit_data(fit: Fit | None) -> dict[str, Any] | None:
     for i, piece in enumerate(fit.curve.pieces):
         latency, bandwidth = fit.intervals(i)
         pieces.append({**asdict(piece), "latency_interval": list(latency), "bandwidth_interval": list(bandwidth)})
-    return {**asdict(replace(fit, draws=())), "curve": {"pieces": pieces}}
+    data = asdict(replace(fit, draws=()))
+    del data["draws"]
+    return {**data, "curve": {"pieces": pieces}}

@@ -109,7 +109,7 @@ def _questions(given: dict[str, Any]) -> Iterator[Asked]:
     for combination in product(*axes.values()):
         chosen = dict(zip(axes, combination, strict=True))
         varied = {n: (v, _AXES[n]) for n, v in chosen.items() if len(axes[n]) > 1}
-        question, path = _question({**given, **dict.fromkeys(axes), **chosen})
+        question, path = _question({**given, **dict.fromkeys(axes), **chosen}, intervals=total == 1)
         yield Asked(question, varied, path)
 
 
@@ -151,10 +151,10 @@ def _refuse(one: dict[str, Any], names: Sequence[str], reason: str) -> None:
             raise _usage(f"{_option(name)} {reason}")
 
 
-def _question(one: dict[str, Any]) -> tuple[Transfer, str]:
-    """One question from options that hold one value each."""
+def _question(one: dict[str, Any], intervals: bool) -> tuple[Transfer, str]:
+    """One question from options that hold one value each; ``intervals``: with what its interval is worked out from."""
     cut = Cut(k=None if one["chunks"] is None else int(one["chunks"]), chunk=one["chunk"])
-    question, path = _by_numbers(one) if one["machine"] is None else _by_machine(one)
+    question, path = _by_numbers(one) if one["machine"] is None else _by_machine(one, intervals)
     latency = sum(hop.at(one["size"])[0] for hop in question.route.hops)
     question = replace(question, cut=cut, receive=one["receive"], window=_window(one, latency))
     if one["payload"] is not None and one["turnaround"] is None:
@@ -165,10 +165,12 @@ def _question(one: dict[str, Any]) -> tuple[Transfer, str]:
     return replace(question, way=one["way"] or ("pipelined" if cut != Cut() else question.way)), path
 
 
-def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
+def _by_machine(one: dict[str, Any], intervals: bool) -> tuple[Transfer, str]:
     told = ("latency", "bandwidth", "hops", "unequal", "switch_latency", "header", "flit", "route_time", "memory")
     _refuse(one, told, "does not go with --machine: the file says it")
     machine = resolve("hopline.jobs.machines:find")(one["machine"])
+    if not machine.nodes:
+        machine.path(())
     if not one["path"]:
         some = ", ".join(list(machine.nodes)[:8])
         raise _usage(f"--path is missing: which nodes? {machine.name} has {some}, ...")
@@ -176,7 +178,7 @@ def _by_machine(one: dict[str, Any]) -> tuple[Transfer, str]:
     ranks, nics = int(one["ranks"] or 2), int(one["nics"] or 1)
     route, path = routes.machine_route(machine, names, one["size"], ranks, nics, one["reduce_"])
     half = one["half_duplex"] or path.legs[0].link.duplex == "half"
-    fitted = any(leg.link.operation for leg in path.legs)
+    fitted = intervals and any(leg.link.operation for leg in path.legs)
     draw = resolve("hopline.jobs.drawn:routes") if fitted else None
     question = Transfer(
         one["size"], route, way=path.forwarding, half_duplex=half, shared=_shared(path, one["reduce_"]),

@@ -52,8 +52,12 @@ def _print_list(as_json: bool) -> None:
 
 def _page(machine: Machine, name: str) -> list[Block]:
     blocks: list[Block] = [Heading(f"{machine.name}: {machine.title}")]
-    blocks += pages.links(machine) + pages.nodes(machine)
+    blocks += pages.links(machine) + pages.nodes(machine) + pages.operations(machine)
     ends = pages.example_path(machine)
+    first = next(iter(machine.operations.values()), None)
+    if first is not None:
+        ranks = f" -n {first.ranks}" if first.ranks and first.ranks > 1 else ""
+        blocks.append(Line(f"\nTry: hopline expect {first.benchmark} --machine {name}{ranks}"))
     if ends:
         blocks.append(
             Line(f"\nTry: hopline p2p --size {show(2.0**20, 'size').replace(' ', '')} --machine {name} --path {ends}")

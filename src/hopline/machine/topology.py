@@ -144,6 +144,11 @@ class Machine:
 
         Raises UnknownNameError for unknown nodes and MachineError for fewer than two or where no way leads on.
         """
+        if not self.nodes:
+            raise MachineError(
+                f"{self.name} has no nodes, only measured operations ({', '.join(self.operations)}): ask hopline expect for "
+                "these; a link between nodes comes from a table of single sends, like osu_latency"
+            )
         for name in names:
             if name not in self.nodes:
                 raise UnknownNameError(f"node of {self.name}", name, self.nodes)

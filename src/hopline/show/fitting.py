@@ -22,8 +22,7 @@ _MOST_NOTES = 6
 
 def log_lines(log: Log) -> list[Block]:
     """What was read from one file, and what was left out."""
-    tables = "1 table" if len(log.tables) == 1 else f"{len(log.tables)} tables"
-    blocks: list[Block] = [Heading(f"{log.source}: {log.kind}, {tables}")]
+    blocks: list[Block] = [Heading(f"{log.source}: {log.kind}, {_counted(len(log.tables), 'table')}")]
     blocks += [Line(f"  {d}", "bad") for d in log.dropped] + [
         Line(f"  note: {n}", "faint") for n in log.notes[:_MOST_NOTES]
     ]
@@ -33,14 +32,27 @@ def log_lines(log: Log) -> list[Block]:
 def table_lines(number: int, title: str, table: Table) -> list[Block]:
     """One table's heading with its dropped rows and notes."""
     kind = "time per message in a stream" if table.measure == "gap" else "time"
-    sizes = f"{len(table)} sizes" + (
-        f", {show(table.size.min(), 'size')} to {show(table.size.max(), 'size')}" if len(table) else ""
-    )
+    low, high = show(table.size.min(), "size"), show(table.size.max(), "size")
+    sizes = f"{len(table)} sizes, {low} to {high}" if low != high else f"{_counted(len(table), 'row')} of {low}"
     blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes} (line {table.line})")]
     blocks += [Line(f"  {d}", "bad") for d in table.dropped]
     if table.facts.get("wrong") == "N/A":
         blocks.append(Line("  note: the run did not check its results (#wrong is N/A)", "faint"))
     return blocks + [Line(f"  note: {note}", "faint") for note in table.notes[:_MOST_NOTES]]
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def rows(table: Table) -> Grid:
+    """The first rows of a table as they were read, in SI."""
+    header = ("size", "time a message" if table.measure == "gap" else "time", "size / time")
+    shown = zip(table.size[:_MOST_ROWS], table.time[:_MOST_ROWS], strict=True)
+    return Grid(header, [(show(m, "size"), show(t, "time"), show(m / t, "bandwidth")) for m, t in shown], left=0)
+
+
+_MOST_ROWS = 12
 
 
 def fit_lines(line: Fit, pieces: Fit) -> list[Block]:

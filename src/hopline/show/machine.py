@@ -9,7 +9,7 @@ import re
 from itertools import groupby
 from typing import Any
 
-from hopline.machine.parts import Link, Node
+from hopline.machine.parts import Link, Node, Operation
 from hopline.machine.topology import Machine
 from hopline.quantity import show
 from hopline.show.document import Block, Grid, Heading, Line
@@ -57,8 +57,32 @@ def _numbers(link: Link) -> list[tuple[str, str, str]]:
     return found
 
 
+def operations(machine: Machine) -> list[Block]:
+    """What benchmarks measured on it as a whole; none where there is nothing."""
+    rows = []
+    for operation in machine.operations.values():
+        found = operation.fitted
+        span = f"{show(found.smallest, 'size')} to {show(found.largest, 'size')}"
+        last = operation.curve.pieces[-1]
+        rows.append(
+            (
+                operation.name,
+                "gap" if operation.measure == "gap" else "time",
+                span,
+                str(len(operation.points)),
+                show(operation.points[0][1], "time"),
+                show_bandwidth(last.bandwidth),
+                found.origin,
+            )
+        )
+    header = ("operation", "", "measured", "sizes", "least size takes", "last bandwidth", "source")
+    return [Heading("Measured operations"), Grid(header, rows, left=3)] if rows else []
+
+
 def nodes(machine: Machine) -> list[Block]:
-    """Nodes, those of one family in one row, and how they are connected."""
+    """Nodes, those of one family in one row, and how they are connected; none where there are no nodes."""
+    if not machine.nodes:
+        return []
     rows = []
     described = [
         (node.name, (_family(node.name), node.kind, _about(node), _source(machine, node)))
@@ -136,5 +160,18 @@ def data(machine: Machine) -> dict[str, Any]:
             for node in machine.nodes.values()
         },
         "connections": [[*c.ends, c.link] for c in machine.connections],
+        "operations": {name: _operation(operation) for name, operation in machine.operations.items()},
         "sources": dict(machine.sources),
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    return {
+        "benchmark": operation.benchmark,
+        "ranks": operation.ranks,
+        "measure": operation.measure,
+        "origin": operation.fitted.origin,
+        "points": [list(point) for point in operation.points],
+        "pieces": [[p.low, p.latency, p.bandwidth] for p in operation.curve.pieces],
+        "draws": len(operation.draws),
     }

@@ -31,7 +31,8 @@ class Points:
             raise FitError("the points hold times or sizes that are not positive numbers")
         distinct, middle = medians(sizes, times)
         if len(distinct) < FEWEST_POINTS:
-            raise FitError(f"{len(distinct)} distinct sizes are too few for a fit: expected at least {FEWEST_POINTS}")
+            few = f"{len(distinct)} distinct size{'s are' if len(distinct) > 1 else ' is'} too few for a fit"
+            raise FitError(f"{few}: expected at least {FEWEST_POINTS}")
         return cls(distinct, middle)
 
     def take(self, mask: NDArray[np.bool_]) -> Points:

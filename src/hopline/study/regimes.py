@@ -205,9 +205,9 @@ def _percent(error: HeldOut) -> str:
 
 
 def _doubt(case: Case) -> Iterator[Finding]:
-    """Errors too large to use the curve."""
+    """Errors too large to use the curve; a size that is left out beside a break may be missed by the step alone."""
     fit = case.best
-    if max(fit.held_out.mean, fit.inside.mean) > NOISY or fit.inside.worst > 2 * NOISY:
+    if max(fit.inside.mean, case.roughness) > NOISY or fit.inside.worst > 2 * NOISY:
         text = "do not trust this fit: its errors are large; is the log noisy, or two regimes in one?"
         yield Finding("doubt", text, fit.smallest, fit.largest)
 
