@@ -19,11 +19,29 @@ POINTS = measured(TRUTHS["two rates"], DOUBLING, 0.02, np.random.default_rng(3))
 
 
 def test_inside_it_is_the_local_reading():
-    size = [8.0, 100.0, 30000.0, 2.0**26]
+    size = [9.0, 100.0, 30000.0, 2.0**25 + 1]
     found, local = predict(POINTS, size), Local.of(POINTS)
     assert found.time.tolist() == local.time(size).tolist()
     assert np.log(found.high / found.time) == pytest.approx(local.spread(size), rel=1e-9)
     assert np.log(found.time / found.low) == pytest.approx(local.spread(size), rel=1e-9)
+
+
+def test_at_measured_sizes_only_noise_counts():
+    found, local = predict(POINTS, POINTS.size), Local.of(POINTS)
+    half = np.minimum(local.spread(POINTS.size), local.noise())
+    assert np.log(found.high / found.time) == pytest.approx(half, rel=1e-9)
+    assert np.any(half < local.spread(POINTS.size))
+
+
+@pytest.mark.parametrize("truth", ["two rates", "three pieces"])
+def test_a_repeat_lies_in_the_interval_of_measured_sizes(truth):
+    held = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        first, again = (measured(TRUTHS[truth], DOUBLING, 0.03, rng) for _ in range(2))
+        found = predict(first, first.size)
+        held.append(np.mean((again.time >= found.low) & (again.time <= found.high)))
+    assert 0.85 <= np.mean(held) <= 0.99
 
 
 def test_outside_it_is_the_middle_nine_tenths_of_the_draws():

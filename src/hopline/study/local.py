@@ -33,6 +33,9 @@ _FEW = (6.31, 2.32, 1.66, 1.40, 1.25, 1.16, 1.09, 1.04)
 _NEAR, _NEAR_DENSE = 5, 40
 _SHARED = 0.6
 _LEAST = 1e-3
+_NORMAL = 1.645 / 0.6745
+"""From the median of absolute errors to what holds LEVEL of them, where they are normal."""
+_ONE_FOR_TWO = math.sqrt(2 / 1.5)
 _CAP = 0.5
 
 
@@ -82,6 +85,14 @@ class Local:
     def spread(self, size: ArrayLike) -> Floats:
         """H such that a fraction LEVEL of new medians lies within time · exp(±h)."""
         return self._quantile() * self._scale(np.log2(1 + np.asarray(size, dtype=float)))
+
+    def noise(self) -> float:
+        """The same for a size that was measured: nothing is read between points there, so only their scatter counts.
+
+        From the median error, as if errors were normal; a left-out point is compared with a mean of two others, a new one
+        with a single other. Bends of the curve make it too large rather than too small.
+        """
+        return _NORMAL * _ONE_FOR_TWO * float(np.median(self.errors)) + _LEAST
 
     def _quantile(self) -> float:
         """Of the errors in units of their neighbours' scale, with the conformal (n + 1) correction."""
