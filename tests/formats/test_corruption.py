@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopline.errors import FormatError
-from hopline.formats import kinds, nccl_tests, osu
+from hopline.formats import kinds
 from hopline.formats.nccl_layout import from_header
 from hopline.formats.nccl_rows import Rows, Run
+from hopline.jobs.loading import resolve
 from hopline.records.table import Log
 
 LOGS = sorted((Path(__file__).parents[1] / "data" / "logs").iterdir())
+READERS = [resolve(row.reader) for row in kinds.FORMATS.values() if row.name != "samples"]
 JUNK = [
     b"",
     b"...",
@@ -50,6 +52,46 @@ JUNK = [
     b"0: 0: 0:",
     b"1 1e308",
     b"1 1e-320",
+    b" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]",
+    b" #bytes     #iterations    BW peak[GB/sec]    BW average[GB/sec]   MsgRate[Mpps]",
+    b" #bytes #iterations    t_avg[usec]    t_avg[usec]",
+    b" 65536 5000 1 0 0",
+    b" 65536 5000 1 1e400 nan",
+    b" 0 5000 1 1 1",
+    b" Send BW Test",
+    b" local address: LID 0x1 x",
+    b"|    Stage     | # iterations | 50.0%ile | average |",
+    b"| Message size: 99999999999999999999999 |",
+    b"|   latency (usec) |",
+    b"[thread 0] 1 2 3",
+    b"[thread 0] 1 0 0 0 0 0 0 0",
+    b"[thread 0] 1 1e9 1,000 1.1.1 1 1 1 1",
+    b"Final: 99999999999999999999 1 1 1 1e30 1 1 1",
+    b"+tag_lat/8-----+",
+    b"iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr",
+    b"[1700000000.1] [x] | mpi ep_cfg[1] | tagged message by f() from host memory |",
+    b"[1700000000.1] [x] | 99999999999999999999999999..inf | rendezvous | rc |",
+    b"# MPI_Init() took 1.2.3 msec",
+    b"0: 99999999999999999999 bytes 1 times --> 1 Mbps in 1 usec",
+    b"0: 8 bytes 1 times --> 1.1.1 Mbps in 1 usec",
+    b"0: 8 bytes 1 times --> 1 Mbps in 0.00 usec",
+    b"Now starting the main loop",
+    b"size(B) count(elems) type time:avg(us) algbw(GB/s) busbw(GB/s)",
+    b"size(B) size(B)",
+    b"1 1 fp32 0 0 0",
+    b"8 2 fp32 1e400 nan 1",
+    b"$ nccom-test -r 99999999 allr",
+    b"Avg bus bandwidth: 1.2.3GB/s",
+    b"       Count        Size                Time, us",
+    b"N/A N/A 1 1 1",
+    b"Collective: ",
+    b"{",
+    b"}",
+    b'{"results":[{"size(B)":1}]}',
+    b'{"version":1,"start_time":"","results":[{"size":99999999999999999999999999,"count":1,"out_of_place":{"time":1}}]}',
+    b'{"version":1,"start_time":"","results":[{"size":8,"count":1,"out_of_place":{"time":1,"alg_bw":"nan","bus_bw":1}}]}',
+    b'{"test_info": {"test": "Send_BW_Test"}, "results": {"MsgSize": 8, "BW_average": 1e999, "MsgRate": NaN}}',
+    b'{"test_info": [], "results": 3}',
 ]
 
 
@@ -97,8 +139,9 @@ def outcome(reader, data: bytes) -> Log | FormatError:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(LOGS), changes, st.sampled_from([nccl_tests.read, osu.read, kinds.recognise]))
+@given(st.sampled_from(LOGS), changes, st.sampled_from([None, None, None, kinds.recognise, *READERS]))
 def test_a_damaged_log_is_a_log_or_a_clear_error(log, changes, reader):
+    reader = reader or resolve(kinds.recognise(str(log)).reader)
     result = outcome(reader, damaged(log.read_bytes(), changes))
     if isinstance(result, FormatError):
         assert "\n" not in str(result)
@@ -114,12 +157,12 @@ def test_a_damaged_log_is_a_log_or_a_clear_error(log, changes, reader):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=2000), st.sampled_from([nccl_tests.read, osu.read, kinds.recognise]))
+@given(st.binary(max_size=2000), st.sampled_from([*READERS, kinds.recognise]))
 def test_any_bytes_at_all(data, reader):
     outcome(reader, data)
 
 
-NCCL = [log for log in LOGS if log.name.startswith("nccl")]
+NCCL = [log for log in LOGS if log.name.startswith("nccl-") and log.suffix == ".log"]
 
 
 @settings(max_examples=150, deadline=None)
@@ -144,7 +187,7 @@ def test_rows_read_together_are_what_they_are_alone(log, changes):
 
 
 @pytest.mark.parametrize("junk", JUNK)
-@pytest.mark.parametrize("reader", [nccl_tests.read, osu.read, kinds.recognise])
+@pytest.mark.parametrize("reader", [*READERS, kinds.recognise])
 def test_junk_alone(junk, reader):
     outcome(reader, junk)
     outcome(reader, junk + b"\n" + junk + b"\n")

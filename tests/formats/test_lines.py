@@ -133,19 +133,13 @@ def test_contents_that_hold_nothing(tmp_path, data, why):
         ("/", "directory"),
         ("/no/such\nfile", "No such file"),
         ("a\0b", "cannot be read: no file can have a name with a null byte"),
-        ("/dev/zero", "is a pipe, device or socket"),
+        ("/dev/zero", "is a device or socket: expected a log file or a pipe"),
     ],
 )
 def test_paths_that_cannot_be_read(path, why):
     with pytest.raises(FormatError, match=why) as error:
         list(lines.blocks(path, []))
     assert "\n" not in str(error.value)
-
-
-def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FormatError, match="is a pipe, device or socket: expected a log file, saved first"):
-        list(lines.blocks(str(tmp_path / "pipe"), []))
 
 
 def test_a_file_without_permission(tmp_path):

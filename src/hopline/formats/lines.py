@@ -10,14 +10,14 @@ A line starts with its newline byte (``b"\n4 113.45\n8 81.96"`` holds two lines)
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from hopline.errors import FormatError
+from hopline.formats.packing import Source
+from hopline.formats.source import opened
+from hopline.formats.source import shown as shown
 
 BLOCK = 1 << 22
 """Bytes read at a time."""
@@ -40,12 +40,14 @@ _CLOCK = re.compile(
     rb"(?: std(?:out|err) [FP])?(?=[ \t\n])"
 )
 _SRUN = re.compile(rb"\n[ \t]*\d+:[ \t]*(?=#|\.\.\.|[\d.]+[ \t]+[\d.])")
+_LABELS = (re.compile(rb"\n[ \t]*\d+:(?![ \t]*[\d.]+ +(?:bytes|[KMGT]?B) ) ?"), re.compile(rb"\n[ \t]*\[\d+\] ?"))
+"""Of srun and Hydra; NetPIPE numbers its rows in the same way."""
+_NEARLY_ALL = 0.8
+_INK = re.compile(rb"\n[ \t]*[^\s]")
 _LABELLED = re.compile(rb"\n[ \t]*(?:\[|\d+:|\d{4}-\d\d-)")
+_BOM = b"\xef\xbb\xbf"
 _NUL_RUN = re.compile(rb"\0+")
 _CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1b"))
-
-
-_SEEK_DATA: int | None = getattr(os, "SEEK_DATA", None)
 
 
 class Block(NamedTuple):
@@ -55,24 +57,40 @@ class Block(NamedTuple):
     text: bytes
 
 
-def blocks(path: str, notes: list[str]) -> Iterator[Block]:
-    """Clean blocks of the file at ``path``; what had to be left out is told in ``notes``.
+def blocks(path: str, notes: list[str], keep: bool = False) -> Iterator[Block]:
+    """Clean blocks of the file at ``path`` ("-" is standard input); what had to be left out is told in ``notes``.
 
-    Raises FormatError, in one line, for what cannot be opened, holds nothing, or is binary from its start.
+    ``keep`` leaves a pipe's content for the next to open it. Raises FormatError, in one line, for what cannot be
+    opened, holds nothing, or is binary from its start.
     """
-    with _open(path) as file:
+    with opened(path, keep) as file:
         yield from _cleaned(path, file, notes)
+
+
+def opening(path: str, most: int) -> bytes:
+    """The first bytes of a file, however long its lines are, led by a newline. A pipe's content is kept."""
+    with opened(path, keep=True) as file:
+        return b"\n" + file.read(most).removeprefix(_BOM)
+
+
+def document(path: str, most: int) -> bytes:
+    """A file whose whole text is one thing (JSON). Raises FormatError for more than ``most`` bytes."""
+    parts: list[bytes] = []
+    size = 0
+    with opened(path) as file:
+        while data := file.read(BLOCK):
+            parts.append(data)
+            size += len(data)
+            if size > most:
+                raise FormatError(
+                    f"{shown(path)} holds more than {most} bytes: too large to be read as one JSON document"
+                )
+    return b"".join(parts).removeprefix(_BOM)
 
 
 def split(block: Block) -> Iterator[tuple[int, bytes]]:
     """The lines of a block with their numbers."""
     return enumerate(block.text.split(b"\n")[1:], block.line)
-
-
-def shown(path: str) -> str:
-    """``path`` fit for a one-line message."""
-    text = os.fsencode(path).decode("utf-8", "replace")
-    return text if text.isprintable() and text else repr(text)
 
 
 def excerpt(line: bytes, longest: int = 120) -> str:
@@ -92,55 +110,7 @@ def quoted(line: int, raw: bytes) -> str:
     return f"; the log says at line {line}: {excerpt(raw)}"
 
 
-class _Raw:
-    """An unbuffered file whose read errors are FormatErrors, and whose holes cost nothing."""
-
-    def __init__(self, path: str, descriptor: int) -> None:
-        self.path, self.descriptor = path, descriptor
-
-    def __enter__(self) -> _Raw:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.descriptor)
-
-    def read(self) -> bytes:
-        """The next bytes; a single NUL for a hole; nothing at the end."""
-        try:
-            return b"\0" if self._skip_hole() else os.read(self.descriptor, BLOCK)
-        except OSError as error:
-            raise FormatError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
-
-    def _skip_hole(self) -> bool:
-        """Move over a hole of a sparse file, where the system can tell; whether there was one."""
-        if _SEEK_DATA is None:
-            return False
-        try:
-            here = os.lseek(self.descriptor, 0, os.SEEK_CUR)
-            return os.lseek(self.descriptor, here, _SEEK_DATA) > here
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                return False
-            return os.lseek(self.descriptor, 0, os.SEEK_END) > here
-
-
-def _open(path: str) -> _Raw:
-    try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            raise FormatError(f"{shown(path)} is a directory: expected a log file")
-        if stat.S_ISREG(mode) and os.path.getsize(path) == 0:
-            raise FormatError(f"{shown(path)} is empty: expected the output of a benchmark")
-        if not stat.S_ISREG(mode):
-            raise FormatError(f"{shown(path)} is a pipe, device or socket: expected a log file, saved first")
-        return _Raw(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
-    except OSError as error:
-        raise FormatError(f"{shown(path)} cannot be read: {error.strerror}") from None
-    except ValueError:
-        raise FormatError(f"{shown(path)} cannot be read: no file can have a name with a null byte") from None
-
-
-def _cleaned(path: str, file: _Raw, notes: list[str]) -> Iterator[Block]:
+def _cleaned(path: str, file: Source, notes: list[str]) -> Iterator[Block]:
     line, nuls, cut, text_seen = 1, False, 0, False
     for raw, junk in _whole_lines(file):
         cut += junk
@@ -165,10 +135,10 @@ def _cleaned(path: str, file: _Raw, notes: list[str]) -> Iterator[Block]:
         notes.append(f"{cut} {'line' if cut == 1 else 'lines'} longer than {LONGEST} bytes: left out")
 
 
-def _whole_lines(file: _Raw) -> Iterator[tuple[bytes, int]]:
+def _whole_lines(file: Source) -> Iterator[tuple[bytes, int]]:
     """Blocks as read, but cut at line ends and led by a newline; with how many endless lines were cut out of each."""
     rest, junk, inside = b"", 0, False
-    while data := file.read():
+    while data := file.read(BLOCK):
         end = data.rfind(b"\n")
         if inside and end < 0:
             continue
@@ -207,6 +177,8 @@ def _clean(raw: bytes) -> bytes:
     """A block without NULs, carriage returns, colours, launchers' labels and clock times."""
     if b"\0" in raw:
         raw = _NUL_RUN.sub(b" ", raw)
+    if _BOM in raw:
+        raw = raw.replace(_BOM, b"")
     if b"\r" in raw:
         raw = raw.replace(b"\r", b" ")
     if b"\x1b" in raw:
@@ -218,6 +190,15 @@ def _clean(raw: bytes) -> bytes:
 
 def _unlabelled(raw: bytes) -> bytes:
     raw = _CLOCK.sub(b"\n", raw)
+    everywhere = [pattern for pattern in _LABELS if _on_every_line(pattern, raw)]
     raw = _HYDRA.sub(lambda match: _HYDRA_LABEL.sub(b" ", match.group()), raw)
     raw = _SRUN.sub(b"\n", raw)
+    for pattern in everywhere:
+        raw = pattern.sub(b"\n", raw)
     return _CLOCK.sub(b"\n", raw)
+
+
+def _on_every_line(label: re.Pattern[bytes], raw: bytes) -> bool:
+    """Whether nearly all lines have a label, so that it is one whatever follows it."""
+    labelled = len(label.findall(raw))
+    return bool(labelled) and labelled >= _NEARLY_ALL * len(_INK.findall(raw))

@@ -70,6 +70,15 @@ def ratio(algbw: Floats, busbw: Floats, low: Floats, high: Floats, enough: float
     return Ratio(typical, float(low.max()) * (1 - _SLACK), float(high.min()) * (1 + _SLACK), not busbw.any())
 
 
+def ratio_interval(algbw: Floats, busbw: Floats, half_algbw: Floats, half_busbw: Floats) -> tuple[Floats, Floats]:
+    """Lowest and highest busbw/algbw that rounds to what is printed, row by row."""
+    least, most = np.maximum(algbw - half_algbw, 0.0), algbw + half_algbw
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low = np.where(most > 0, (busbw - half_busbw) / most, -np.inf)
+        high = np.where(least > 0, (busbw + half_busbw) / least, np.inf)
+    return low, high
+
+
 def benchmark(words: tuple[bytes, ...], names: tuple[str, ...], seen: Ratio | None) -> str:
     """What was measured, where type, operation, root and factor leave one reading; else ""."""
     _, redop, root = words

@@ -14,6 +14,7 @@ import numpy as np
 
 from hopline.formats.lines import tells_failure
 from hopline.formats.nccl_layout import SCALE, Layout, is_verdict, scale
+from hopline.formats.nccl_ranks import ratio_interval
 from hopline.formats.words import Words, of
 from hopline.records.table import Floats
 
@@ -152,7 +153,7 @@ def _convert(words: Words, names: tuple[str, ...]) -> dict[str, Floats] | None:
     if not all(_whole(columns[name]) for name in ("size", "count")):
         return None
     algbw, busbw = (SCALE[name] * words.halves(names.index(name)) for name in ("algbw", "busbw"))
-    columns["?low"], columns["?high"] = _ratio_interval(columns["algbw"], columns["busbw"], algbw, busbw)
+    columns["?low"], columns["?high"] = ratio_interval(columns["algbw"], columns["busbw"], algbw, busbw)
     return columns
 
 
@@ -177,15 +178,6 @@ def _verdict(word: bytes) -> float:
     if word == b"N/A":
         return np.nan
     return np.inf if float(word.rstrip(b"*")) >= 0 and word.endswith(b"*") else float(word)
-
-
-def _ratio_interval(algbw: Floats, busbw: Floats, half_algbw: Floats, half_busbw: Floats) -> tuple[Floats, Floats]:
-    """Lowest and highest busbw/algbw that rounds to what is printed, row by row."""
-    least, most = np.maximum(algbw - half_algbw, 0.0), algbw + half_algbw
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low = np.where(most > 0, (busbw - half_busbw) / most, -np.inf)
-        high = np.where(least > 0, (busbw + half_busbw) / least, np.inf)
-    return low, high
 
 
 def _why(line: bytes) -> str:

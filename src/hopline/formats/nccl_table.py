@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 from hopline.formats.nccl_layout import IN_PLACE, SCALE, Layout, is_verdict
 from hopline.formats.nccl_ranks import Ratio, agreed, benchmark, interval, ratio
 from hopline.formats.nccl_rows import BAD_TIME, ERROR_INSIDE, TORN, WRONG, ZERO_SIZE, Rows
+from hopline.formats.oddities import oddities
 from hopline.records.table import Fact, Floats, Table, count_dropped
 
 _ENOUGH = 5 * SCALE["algbw"]
 """Above this algbw two decimals show the bus factor to a thousandth."""
+
+_FALLS = 1.1
+"""A time this many times that of the next row makes a table worth a look (there may be very many tables)."""
+
+_HALVES_DIFFER = 1.5
 
 Events = list[tuple[str, int]]
 """(reason, line) of each row that must not be used."""
@@ -134,6 +140,11 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
     if len(mixed) > 1:
         kinds = sorted({" ".join(part.decode("ascii", "replace") for part in parts if part) for parts in mixed})
         notes += (f"the table mixes {len(kinds)} kinds of rows ({', '.join(kinds[:6])}): sizes come several times",)
+    if np.any(own["time"][:-1] > _FALLS * own["time"][1:]):
+        notes += oddities(own["size"], own["time"], "time")
+    out, inside = (float(own["busbw" + suffix].max()) for suffix in ("", IN_PLACE))
+    if min(out, inside) > 0 and max(out, inside) > _HALVES_DIFFER * min(out, inside):
+        notes += (f"in-place reaches {inside / out:.2g} times the busbw of out-of-place",)
     if draft.layout.assumed:
         notes += (f"no header line: layout {draft.layout.letter} assumed from the number of columns",)
     return Table(

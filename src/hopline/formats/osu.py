@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hopline.errors import FormatError
+from hopline.formats.drafts import bounded
 from hopline.formats.lines import blocks, excerpt, quoted, shown, split, tells_failure
+from hopline.formats.oddities import oddities
+from hopline.formats.ucx_lines import Protocols
 from hopline.quantity import convert
 from hopline.records.table import Fact, Floats, Log, Measure, Table, count_dropped
 
@@ -89,10 +92,13 @@ def read(path: str) -> Log:
     notes: list[str] = []
     reader = _Reader()
     for block in blocks(path, notes):
+        bounded(path, sum(draft.met for draft in reader.drafts))
         reader.alarmed = tells_failure(block.text)
         for number, raw in split(block):
             reader.line(raw.strip(), number)
     drafts = [draft for draft in reader.drafts if draft.columns]
+    for draft in drafts:
+        draft.facts.update(reader.protocols.facts())
     tables = [table for table in map(_table, drafts) if table is not None]
     if not tables:
         raise FormatError(f"{shown(path)}: {reader.nothing()}")
@@ -112,9 +118,12 @@ class _Reader:
     hosts: str = ""
     error: tuple[int, bytes] | None = None
     alarmed: bool = False
+    protocols: Protocols = field(default_factory=Protocols)
 
     def line(self, raw: bytes, number: int) -> None:
         """One stripped line."""
+        if self.protocols.line(raw):
+            return
         if raw[:1] == b"#":
             self._comment(raw[1:].decode("utf-8", "replace").strip())
         elif _ROW.match(raw) and self.drafts and self.drafts[-1].columns:
@@ -144,7 +153,7 @@ class _Reader:
 
     def nothing(self) -> str:
         """Why there is no table."""
-        said = quoted(*self.error) if self.error else ""
+        said = (quoted(*self.error) if self.error else "") + self.protocols.said
         events = [event for draft in self.drafts for event in draft.events]
         if events:
             return f"no usable row: {', '.join(map(str, count_dropped(events)))}{said}"
@@ -235,7 +244,7 @@ def _table(draft: _Draft) -> Table | None:
     facts |= {"first_row": draft.printed[0], "last_row": draft.printed[-1]}
     return Table(
         TOOL, draft.benchmark, measure, columns, draft.met, _ranks(draft.benchmark, pairs), draft.first, draft.hosts,
-        count_dropped(draft.events), tuple(draft.notes), facts,
+        count_dropped(draft.events), (*draft.notes, *oddities(columns["size"], columns["time"], measure)), facts,
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ class Tokens:
 
     def halves(self, place: int) -> Floats:
         """See Words."""
-        return np.array(list(map(_half, self.words[place + 1 :: self.step])))
+        return np.array(list(map(half, self.words[place + 1 :: self.step])))
 
 
 def _tokens(text: bytes, count: int, width: int) -> Tokens | None:
@@ -73,7 +73,8 @@ def _tokens(text: bytes, count: int, width: int) -> Tokens | None:
     return Tokens(words, width + 1)
 
 
-def _half(word: bytes) -> float:
+def half(word: bytes) -> float:
+    """Half a unit of the last printed digit of a number."""
     mantissa, _, power = word.lower().partition(b"e")
     last = int(power or b"0") - len(mantissa.partition(b".")[2])
     return 0.5 * 10.0**last if -300 < last < 300 else 0.0
@@ -120,7 +121,7 @@ class Grid:
         field = self.fields[place]
         digit, point = (field >= _ZERO) & (field <= _ZERO + 9), field == _POINT
         if not np.all(digit | point | (field == _BLANK)):
-            return np.array(list(map(_half, _words(field))))
+            return np.array(list(map(half, _words(field))))
         return 0.5 * 10.0 ** -_decimals(point, digit).astype(float)
 
 
