@@ -8,7 +8,6 @@ import pytest
 
 from hopline.errors import FormatError
 from hopline.formats import nccl_json, nccom, netpipe, ucc
-from hopline.formats.oddities import oddities
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 
@@ -249,39 +248,3 @@ def test_a_cut_json_file(tmp_path, length):
 def test_a_json_file_without_results(tmp_path):
     with pytest.raises(FormatError, match="without a result"):
         edited(tmp_path, lambda found: found.update(results=[]))
-
-
-# --- oddities -----------------------------------------------------------------------------------------------------
-
-SIZES = 2.0 ** np.arange(10, 20)
-LINE = 5e-6 + SIZES / 10e9
-
-
-@pytest.mark.parametrize(
-    ("change", "measure", "word"),
-    [
-        ({}, "time", ""),
-        ({3: 8.0}, "time", "not monotone: 8 KiB takes"),
-        ({0: 3.0}, "time", "the first row (1 KiB) takes"),
-        ({3: 1.2}, "time", ""),
-        ({9: 3.0}, "gap", "bandwidth peaks at"),
-        ({9: 1.1}, "gap", ""),
-    ],
-)
-def test_what_is_odd_about_rows(change, measure, word):
-    time = LINE.copy()
-    for place, factor in change.items():
-        time[place] *= factor
-    notes = oddities(SIZES, time, measure)
-    assert (word in notes[0]) if word else notes == ()
-
-
-def test_a_constant_time_is_a_timer_only_at_a_round_rate():
-    assert "a timer (4000 a second" in oddities(SIZES, np.full(10, 250e-6), "time")[0]
-    assert oddities(SIZES, np.full(10, 257e-6), "time") == ()
-    assert oddities(SIZES, np.full(10, 5e-6), "time") == ()
-
-
-def test_repeats_and_other_orders_are_not_judged():
-    assert oddities(SIZES[::-1], LINE, "time") == ()
-    assert oddities(np.full(10, 8.0), LINE[::-1].copy(), "time") == ()

@@ -105,10 +105,10 @@ def test_a_hump_in_a_fine_table_begins_where_it_passes_the_threshold():
 def test_what_follows_a_hump_is_its_least_time():
     """From 16 us down to 10 us step by step: no more than the first is 1.5 times as long as the least after it."""
     text, smallest, largest = only(
-        found([1, 2, 4, 8, 16, 32, 64, 128], np.array([16, 14.5, 13, 12, 11, 10, 10.4, 10.8]) * 1e-6), "outlier"
+        found([1, 2, 4, 8, 16, 32, 64, 128], np.array([16, 14.5, 13, 12, 11, 10, 10.4, 10.8]) * 1e-6), "first touch"
     )
     assert (smallest, largest) == (1, 1)
-    assert text == "outlier at 1 B: 16.0 µs, 1.6 times the 10.0 µs of 32 B"
+    assert text == "the first size (1 B) takes 1.6 times as long as a larger one: first touch or warm-up?"
 
 
 def test_an_outlier():
@@ -124,9 +124,17 @@ def test_an_outlier():
 
 def test_an_outlier_of_an_empty_message():
     sizes = np.array([0.0, *DOUBLING])
-    text, smallest, _ = only(found(sizes, np.where(sizes == 0, 12e-6, 5e-6 + sizes / 2e10)), "outlier")
+    text, smallest, _ = only(found(sizes, np.where(sizes == 0, 12e-6, 5e-6 + sizes / 2e10)), "first touch")
     assert smallest == 0
-    assert text.startswith("outlier at 0 B: 12.0 µs, 2.4 times")
+    assert text.startswith("the first size (0 B) takes 2.4 times")
+
+
+def test_a_timer_is_a_constant_time_at_a_round_rate():
+    sizes = np.arange(1.0, 11.0)
+    text, *_ = only(found(sizes, np.full(10, 250e-6)), "timer")
+    assert "a timer (4000 a second" in text
+    for time in (257e-6, 5e-6):
+        assert "timer" not in found(sizes, np.full(10, time))
 
 
 def test_a_fall():
@@ -287,7 +295,10 @@ def test_large_errors_are_not_to_be_trusted(errors, doubted):
 
 SIZES = st.integers(0, 2**40) | st.integers(0, 16) | st.sampled_from([2**p for p in range(41)])
 TIMES = st.floats(1e-9, 1e3) | st.sampled_from([1e-6, 2e-6])
-KINDS = {"pieces", "hump", "outlier", "switch", "regimes", "fall", "lost plateau", "short range", "noise", "doubt"}
+KINDS = {
+    "pieces", "hump", "outlier", "switch", "regimes", "fall", "lost plateau", "short range", "noise",
+    "doubt", "first touch", "timer",
+}  # fmt: skip
 
 
 @given(st.lists(st.tuples(SIZES, TIMES), min_size=3, max_size=10, unique_by=lambda p: p[0]))

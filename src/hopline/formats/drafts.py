@@ -14,7 +14,6 @@ import numpy as np
 
 from hopline.errors import FormatError
 from hopline.formats.lines import excerpt, quoted, shown, tells_failure
-from hopline.formats.oddities import oddities
 from hopline.quantity import convert
 from hopline.records.table import Fact, Floats, Log, Measure, Table, count_dropped
 
@@ -65,7 +64,7 @@ class Draft:
 
     def table(self, tool: str, measure: Measure, columns: dict[str, Floats]) -> Table:
         """The table, with what is odd about its rows in its notes."""
-        notes = (*self.notes, *oddities(columns["size"], columns["time"], measure))
+        notes = tuple(self.notes)
         events = count_dropped(sorted(self.events, key=_line))
         return Table(
             tool, self.benchmark, measure, columns, self.met, self.ranks, self.lines[0],

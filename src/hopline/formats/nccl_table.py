@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 from hopline.formats.nccl_layout import IN_PLACE, SCALE, Layout, is_verdict
 from hopline.formats.nccl_ranks import Ratio, agreed, benchmark, interval, ratio
 from hopline.formats.nccl_rows import BAD_TIME, ERROR_INSIDE, TORN, WRONG, ZERO_SIZE, Rows
-from hopline.formats.oddities import oddities
 from hopline.records.table import Fact, Floats, Table, count_dropped
 
 _ENOUGH = 5 * SCALE["algbw"]
 """Above this algbw two decimals show the bus factor to a thousandth."""
 
-_FALLS = 1.1
-"""A time this many times that of the next row makes a table worth a look (there may be very many tables)."""
 
 _HALVES_DIFFER = 1.5
 
@@ -137,11 +134,10 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
     facts = _facts(draft, own, met)
     facts["bad_rows"], facts["zero_size_rows"] = len(torn), sum(reason == ZERO_SIZE for reason, _ in met.events)
     ranks, notes = _ranks(draft, name, words[1], seen, facts)
+    against = notes if ranks is None else ()
     if len(mixed) > 1:
         kinds = sorted({" ".join(part.decode("ascii", "replace") for part in parts if part) for parts in mixed})
         notes += (f"the table mixes {len(kinds)} kinds of rows ({', '.join(kinds[:6])}): sizes come several times",)
-    if np.any(own["time"][:-1] > _FALLS * own["time"][1:]):
-        notes += oddities(own["size"], own["time"], "time")
     out, inside = (float(own["busbw" + suffix].max()) for suffix in ("", IN_PLACE))
     if min(out, inside) > 0 and max(out, inside) > _HALVES_DIFFER * min(out, inside):
         notes += (f"in-place reaches {inside / out:.2g} times the busbw of out-of-place",)
@@ -149,7 +145,7 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
         notes += (f"no header line: layout {draft.layout.letter} assumed from the number of columns",)
     return Table(
         "nccl-tests", name, "time", own, met.count, ranks, met.line,
-        dropped=count_dropped(sorted(met.events + torn, key=_line)), notes=notes, facts=facts,
+        dropped=count_dropped(sorted(met.events + torn, key=_line)), notes=notes, facts=facts, contradictions=against,
     )  # fmt: skip
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from hopline.errors import FormatError
 from hopline.formats.drafts import bounded
 from hopline.formats.lines import blocks, excerpt, quoted, shown, split, tells_failure
-from hopline.formats.oddities import oddities
 from hopline.formats.ucx_lines import Protocols
 from hopline.quantity import convert
 from hopline.records.table import Fact, Floats, Log, Measure, Table, count_dropped
@@ -244,7 +243,7 @@ def _table(draft: _Draft) -> Table | None:
     facts |= {"first_row": draft.printed[0], "last_row": draft.printed[-1]}
     return Table(
         TOOL, draft.benchmark, measure, columns, draft.met, _ranks(draft.benchmark, pairs), draft.first, draft.hosts,
-        count_dropped(draft.events), (*draft.notes, *oddities(columns["size"], columns["time"], measure)), facts,
+        count_dropped(draft.events), tuple(draft.notes), facts,
     )  # fmt: skip
 
 

@@ -37,6 +37,9 @@ _SURE = 4.0
 """Times the roughness (a median): what chance alone seldom passes among twenty points."""
 _SPARSE = 4.0
 """Sizes that grow by more than this factor from one to the next say little about those between."""
+FIRST = 1.3
+"""The first size counts as warming up where it takes this multiple of a larger one."""
+_STEADY, _SHORTEST_TIMER = 1e-3, 20e-6
 _ENOUGH = 5
 _FOLLOWING = 6
 
@@ -89,6 +92,8 @@ def _humps(case: Case) -> Iterator[Finding]:
         top = first + int(np.argmax(time[first:end]))
         low = end + int(np.argmin(time[end:]))
         below = f"{time[top] / time[low]:.3g} times the {show(time[low], 'time', 3)} of {show(size[low], 'size')}"
+        if first == last == 0:
+            continue
         if first == last:
             text = f"outlier at {show(size[top], 'size')}: {show(time[top], 'time', 3)}, {below}"
             yield Finding("outlier", text, float(size[top]), float(size[top]))
@@ -121,13 +126,37 @@ def _line(size: Floats, time: Floats) -> tuple[float, float]:
     return float(latency), float(slope) / scale
 
 
+def _first_touch(case: Case) -> Iterator[Finding]:
+    """A first row that is slower than a larger size: it also pays for what is done once."""
+    size, time = case.points.size, case.points.time
+    if time[0] > max(FIRST, 1 + _SURE * case.roughness) * time[1:].min() and (not case.humps or case.humps[0][1] == 0):
+        text = (
+            f"the first size ({show(size[0], 'size')}) takes {time[0] / time[1:].min():.2g} times as long as a larger one: "
+            "first touch or warm-up?"
+        )
+        yield Finding("first touch", text, float(size[0]), float(size[0]))
+
+
+def _timer(case: Case) -> Iterator[Finding]:
+    """Times that are one and the same, a round number of which make a second."""
+    time = case.points.time
+    rate = 1 / float(time.mean())
+    near = abs(rate / 1000 - round(rate / 1000)) < _STEADY * max(rate / 1000, 1)
+    if np.ptp(time) <= _STEADY * time.mean() and time.mean() >= _SHORTEST_TIMER and near and case.measure == "time":
+        text = (
+            f"every size takes {show(float(time.mean()), 'time')}: a timer ({rate:.0f} a second, interrupt moderation?), not "
+            "the wire"
+        )
+        yield Finding("timer", text, float(case.points.size[0]), float(case.points.size[-1]))
+
+
 def _falls(case: Case) -> Iterator[Finding]:
     """Neighbouring sizes where the larger is faster by more than the table's roughness."""
     least = case.falls(FALL)
     ends = {last for _, last in case.humps}
     points = zip(case.points.size.tolist(), case.points.time.tolist(), strict=True)
     for i, ((m0, t0), (m1, t1)) in enumerate(pairwise(points)):
-        if t1 < (1 - least) * t0 and i not in ends:
+        if t1 < (1 - least) * t0 and i not in ends and not (i == 0 and any(_first_touch(case))):
             sizes = f"from {show(m0, 'size')} to {show(m1, 'size')}"
             text = f"time falls by {100 * (1 - t1 / t0):.0f} % {sizes}: another protocol, or noise"
             yield Finding("fall", text, m0, m1)
@@ -213,7 +242,7 @@ def _doubt(case: Case) -> Iterator[Finding]:
 
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    _line_enough, _humps, _switches, _falls, _lost_plateau, _short, _noise, _doubt,
+    _line_enough, _timer, _first_touch, _humps, _switches, _falls, _lost_plateau, _short, _noise, _doubt,
 )  # fmt: skip
 
 
