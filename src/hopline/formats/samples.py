@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 import msgspec
@@ -26,6 +26,7 @@ from hopline.formats.sample_tables import COLUMNS as COLUMNS
 from hopline.formats.sample_tables import EXTRA, USUAL
 from hopline.formats.sample_tables import pairs_of as pairs_of
 from hopline.formats.sample_tables import table_of as table_of
+from hopline.formats.source import opened, shown
 from hopline.records.sample import Sample, Series
 from hopline.records.table import Dropped, Log, count_dropped
 
@@ -34,6 +35,7 @@ VERSION = 2
 _STARTS = re.compile(rb'\s*\{\s*"hopline"\s*:\s*"samples"')
 _OPENING = b'{"hopline":"samples"'
 _LOOK = 4096
+BLOCK = 1 << 20
 _ID_DIGITS = 16
 
 TORN = "line is not whole (a crash, or a copy that was cut)"
@@ -135,10 +137,10 @@ def load(path: str) -> list[Sample]:
 
 def scan(path: str) -> Found:
     """The file's usable lines, and what was left out and why. Raises FormatError as ``load`` does."""
-    found = _found(path)
+    found = _found(path, _unpacked(path))
     if not found.lines:
         reasons = "; ".join(str(entry) for entry in found.dropped) or "the file is empty"
-        raise FormatError(f"{path}: no line can be used as a sample: {reasons}; expected a hopline samples file")
+        raise FormatError(f"{shown(path)}: no line can be used as a sample: {reasons}; expected a hopline samples file")
     return found
 
 
@@ -157,14 +159,15 @@ def begun(path: str) -> Found:
             os.close(file)
     except OSError as error:
         raise OutputError(_UNWRITABLE.format(path, error.strerror)) from error
-    return _found(path)
+    return _found(path, _plain(path))
 
 
-def _found(path: str) -> Found:
+def _found(path: str, lines_of_file: Iterable[bytes]) -> Found:
     lines: list[Line] = []
     dropped: list[tuple[str, int]] = []
     seen: set[str] = set()
-    for number, text in _texts(path):
+    texts = ((number, text) for number, line in enumerate(lines_of_file, 1) for text in _split(line))
+    for number, text in texts:
         sample, reason = _decode(path, number, text)
         if sample is None:
             dropped.append((reason, number))
@@ -176,12 +179,22 @@ def _found(path: str) -> Found:
     return Found(tuple(lines), count_dropped(dropped))
 
 
-def _texts(path: str) -> Iterator[tuple[int, bytes]]:
+def _unpacked(path: str) -> Iterator[bytes]:
+    """Lines of a file, packed or not, or of standard input, in bounded memory."""
+    rest = b""
+    with opened(path) as source:
+        while block := source.read(BLOCK):
+            *whole, rest = (rest + block).split(b"\n")
+            yield from whole
+    if rest:
+        yield rest
+
+
+def _plain(path: str) -> Iterator[bytes]:
+    """Lines of a file that is added to, which may be empty."""
     try:
         with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                for text in _split(line):
-                    yield number, text
+            yield from file
     except OSError as error:
         raise FormatError(f"{path}: could not be read: {error.strerror}") from error
 
@@ -204,7 +217,7 @@ def _decode(path: str, number: int, text: bytes) -> tuple[Sample | None, str]:
         return None, FOREIGN
     if not 1 <= head.version <= VERSION:
         raise FormatError(
-            f"{path}: line {number} is of samples version {head.version}, this hopline reads up to {VERSION}: "
+            f"{shown(path)}: line {number} is of samples version {head.version}, this hopline reads up to {VERSION}: "
             "read it with the hopline that wrote it, or update this one"
         )
     try:
