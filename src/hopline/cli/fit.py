@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from hopline.cli.options import json_option, prediction_data, print_json, quantity
-from hopline.jobs import fitting
+from hopline.jobs import fitting, predictions
 from hopline.jobs.fitting import TableFit
-from hopline.jobs.routes import SENDS
 from hopline.records.fit import Fit, Prediction
 from hopline.records.table import Log
 from hopline.show import fitting as pages
@@ -99,7 +98,7 @@ def _document(
             blocks += pages.table_lines(f.number, f.title, f.table)
             if f.line is not None and f.pieces is not None:
                 blocks += [*pages.fit_lines(f.line, f.pieces), *pages.finding_lines(f.findings)]
-                if f.table.measure == "time" and f.table.benchmark not in SENDS:
+                if f.table.measure == "time" and not predictions.is_single(f.table.benchmark):
                     blocks.append(
                         Line("It prices the whole operation as the log sizes it (β is algbw), not one link.", "faint")
                     )
