@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopline.records.pairs import Kind, Pair, PairReport
 from hopline.study.pairs import analyse
@@ -28,7 +28,7 @@ KINDS: tuple[Kind, ...] = ("rank", "sender", "receiver", "pair", "direction")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Spread of one repeat, repeats a pair, lasting spread of pairs and of ranks, share of repeats that take 3 times as long."""
+    """Spread of one repeat, repeats a pair, lasting spread of pairs and of ranks, share of repeats 3 times as slow."""
 
     repeat: float
     repeats: int
@@ -53,7 +53,7 @@ Plant = tuple[Kind, tuple[int, ...], float]
 
 def draw(
     rng: np.random.Generator, setting: Setting, n: int = 8, plants: Sequence[Plant] = ()
-) -> dict[Pair, NDArray[np.float64]]:
+) -> dict[Pair, list[float]]:
     """Repeated times of all ordered pairs of ``n`` ranks."""
     sends, receives = rng.normal(0, setting.rank, (2, n))
     level = np.log(2e-6) + sends[:, None] + receives + rng.normal(0, setting.pair, (n, n))
@@ -66,7 +66,7 @@ def draw(
     shape = (n, n, setting.repeats)
     slow = np.where(rng.random(shape) < setting.outliers, np.log(3.0), 0.0)
     times = np.exp(level[..., None] + rng.normal(0, setting.repeat, shape) + slow)
-    return {(i, j): times[i, j] for i in range(n) for j in range(n) if i != j}
+    return {(i, j): times[i, j].tolist() for i in range(n) for j in range(n) if i != j}
 
 
 def place(rng: np.random.Generator, kind: Kind, n: int) -> tuple[int, ...]:
@@ -99,60 +99,77 @@ def planted(rng: np.random.Generator, name: str, kind: Kind, factor: float) -> t
     return 100 * len(reports) / DRAWS, 100 * holds / max(len(reports), 1)
 
 
+TWO: dict[str, list[Plant]] = {
+    "rank +20 % and pair +50 %": [("rank", (3,), 1.2), ("pair", (0, 5), 1.5)],
+    "two ranks x2": [("rank", (3,), 2.0), ("rank", (4,), 2.0)],
+    "rank +50 % and one direction of it +50 %": [("rank", (3,), 1.5), ("direction", (3, 5), 1.5)],
+    "sender +50 % and another's receiver +50 %": [("sender", (3,), 1.5), ("receiver", (5,), 1.5)],
+    "two pairs of one rank +50 %": [("pair", (1, 2), 1.5), ("pair", (1, 3), 1.5)],
+}
+
+
 def others(rng: np.random.Generator) -> dict[str, tuple[float, bool]]:
     """Two plants, drift, and other numbers of ranks: what -> (per cent, whether the target holds)."""
     usual = SETTINGS["usual"]
-    two: dict[str, list[Plant]] = {
-        "rank +20 % and pair +50 %": [("rank", (3,), 1.2), ("pair", (0, 5), 1.5)],
-        "two ranks x2": [("rank", (3,), 2.0), ("rank", (4,), 2.0)],
-        "rank +50 % and one direction of it +50 %": [("rank", (3,), 1.5), ("direction", (3, 5), 1.5)],
-        "sender +50 % and another's receiver +50 %": [("sender", (3,), 1.5), ("receiver", (5,), 1.5)],
-        "two pairs of one rank +50 %": [("pair", (1, 2), 1.5), ("pair", (1, 3), 1.5)],
+
+    def named(n: int, plants: Sequence[Plant]) -> float:
+        return count(DRAWS, lambda: right(analyse(draw(rng, usual, n, plants)), plants))
+
+    def false(n: int, drift: float) -> float:
+        ramp = np.linspace(1.0, drift, usual.repeats)
+        return count(
+            DRAWS,
+            lambda: bool(
+                analyse({p: (np.asarray(t) * ramp).tolist() for p, t in draw(rng, usual, n).items()}).suspects
+            ),
+        )
+
+    shares = {name: named(8, plants) for name, plants in TWO.items()}
+    shares |= {f"rank +50 % of {n}": named(n, [("rank", (2,), 1.5)]) for n in (4, 16)}
+    wrong = {"nothing, the system drifts by 50 %": false(8, 1.5)} | {
+        f"nothing, {n} ranks": false(n, 1.0) for n in (4, 16)
     }
-    found = {
-        name: count(DRAWS, lambda p=plants: right(analyse(draw(rng, usual, 8, p)), p)) for name, plants in two.items()
-    }
-    for n in (4, 16):
-        plants: list[Plant] = [("rank", (2,), 1.5)]
-        found[f"rank +50 % of {n}"] = count(DRAWS, lambda n=n, p=plants: right(analyse(draw(rng, usual, n, p)), p))
-    out = {name: (share, share >= LEAST_RIGHT) for name, share in found.items()}
-    ramp = np.linspace(1.0, 1.5, usual.repeats)
-    false = {
-        "nothing, the system drifts by 50 %": lambda: bool(
-            analyse({pair: t * ramp for pair, t in draw(rng, usual).items()}).suspects
-        ),
-        **{f"nothing, {n} ranks": lambda n=n: bool(analyse(draw(rng, usual, n)).suspects) for n in (4, 16)},
-    }
-    return out | {
-        name: (share, share <= MOST_FALSE) for name, share in ((k, count(DRAWS, f)) for k, f in false.items())
-    }
+    out = {name: (share, share >= LEAST_RIGHT) for name, share in shares.items()}
+    return out | {name: (share, share <= MOST_FALSE) for name, share in wrong.items()}
+
+
+def table(name: str) -> tuple[list[str], list[str]]:
+    """The lines of one noise setting, and the targets that it misses."""
+    rng, setting = np.random.default_rng(20240607), SETTINGS[name]
+    false = count(DRAWS, lambda: bool(analyse(draw(rng, setting)).suspects))
+    missed = [f"{name}: {false:.0f} false names"] if false > MOST_FALSE else []
+    lines = [f"{name}: repeats {100 * setting.repeat:.0f} %, {setting.repeats} a pair; with false names: {false:.0f}"]
+    lines.append(f"  {'planted':10}" + "".join(f"{f'+{100 * (f - 1):.0f} %':>12}" for f in FACTORS))
+    for kind in KINDS:
+        row = f"  {kind:10}"
+        for factor in FACTORS:
+            share, held = planted(rng, name, kind, factor)
+            must = factor >= TARGETS[name][kind]
+            missed += [f"{name}: {kind} x{factor} named in {share:.0f}"] if must and share < LEAST_RIGHT else []
+            row += f"{share:.0f}{'*' if must else ' '} ({held:.0f})".rjust(12)
+        lines.append(row)
+    return lines, missed
+
+
+def others_table() -> tuple[list[str], list[str]]:
+    """The lines of two plants, drift and other numbers of ranks, and the targets missed."""
+    found = others(np.random.default_rng(20240608))
+    lines = ["usual noise, others", *(f"  {name:45} {share:5.0f}" for name, (share, _) in found.items())]
+    return lines, [f"{name}: {share:.0f}" for name, (share, good) in found.items() if not good]
 
 
 def main() -> int:
     """Print the tables; the exit code."""
-    rng, missed = np.random.default_rng(20240607), []
     print(
         f"per cent of {DRAWS} draws of 8 ranks named right (interval holds the factor); * must be {LEAST_RIGHT} or more"
     )
-    for name, setting in SETTINGS.items():
-        false = count(DRAWS, lambda s=setting: bool(analyse(draw(rng, s)).suspects))
-        missed += [f"{name}: {false:.0f} false names"] if false > MOST_FALSE else []
-        print(
-            f"\n{name}: repeats {100 * setting.repeat:.0f} %, {setting.repeats} a pair; with false names: {false:.0f}"
-        )
-        print(f"  {'planted':10}" + "".join(f"{f'+{100 * (f - 1):.0f} %':>12}" for f in FACTORS))
-        for kind in KINDS:
-            cells = []
-            for factor in FACTORS:
-                share, held = planted(rng, name, kind, factor)
-                must = factor >= TARGETS[name][kind]
-                missed += [f"{name}: {kind} x{factor} named in {share:.0f}"] if must and share < LEAST_RIGHT else []
-                cells.append(f"{share:.0f}{'*' if must else ' '} ({held:.0f})".rjust(12))
-            print(f"  {kind:10}" + "".join(cells))
-    print("\nusual noise, others")
-    for name, (share, good) in others(rng).items():
-        print(f"  {name:45} {share:5.0f}")
-        missed += [] if good else [f"{name}: {share:.0f}"]
+    with ProcessPoolExecutor() as pool:
+        parts = [pool.submit(table, name) for name in SETTINGS] + [pool.submit(others_table)]
+    missed: list[str] = []
+    for part in parts:
+        lines, more = part.result()
+        print("\n" + "\n".join(lines))
+        missed += more
     for line in missed:
         print(f"missed: {line}", file=sys.stderr)
     return 1 if missed else 0

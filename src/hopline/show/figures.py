@@ -5,6 +5,7 @@ What belongs here: from values to a specification. Turning one into a file is ``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -153,6 +154,69 @@ def _series(names: list[str]) -> Spec:
 def _dashes(names: list[str]) -> Spec:
     """Every second line dashed, so that lines which coincide are both seen."""
     return {"domain": names, "range": [[1, 0] if i % 2 == 0 else [6, 5] for i in range(len(names))]}
+
+
+def heat_map(cells: Sequence[tuple[str, str, float]], axes: tuple[str, str], value: str, title: str) -> Spec:
+    """Coloured cells of (row, column, factor): 1 is pale, slower red, faster blue; ``axes`` names rows and columns.
+
+    Rows and columns stand in the order in which the cells first name them as a row.
+    """
+    rows = [{"row": row, "column": column, "factor": factor} for row, column, factor in cells]
+    high = max([1.1, *(max(factor, 1 / factor) for _, _, factor in cells)])
+    domain, order = [1 / high, 1.0, high], list(dict.fromkeys(row for row, _, _ in cells))
+    colour = {"domain": domain, "range": [_COLOURS[0], "#f5f5f5", _COLOURS[4]], "type": "linear"}
+    sides = {
+        side: {
+            "field": name,
+            "type": "ordinal",
+            "title": text,
+            "sort": order,
+            "axis": {"labelAngle": 0, "labelOverlap": True},
+        }
+        for side, name, text in (("y", "row", axes[0]), ("x", "column", axes[1]))
+    }
+    legend = {"format": ".2~f", "orient": "right"}
+    paint = {"field": "factor", "type": "quantitative", "title": value, "scale": colour, "legend": legend}
+    head: Spec = {"$schema": SCHEMA, "title": {"text": title, "anchor": "start", "fontSize": 14}}
+    body: Spec = {"width": 460, "height": 460, "mark": {"type": "rect"}, "encoding": {**sides, "color": paint}}
+    return {**head, "data": {"values": rows}, **body, "config": _CONFIG}
+
+
+def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, title: str) -> Spec:
+    """Ratios with their intervals against size: (size, ratio, low, high, what it is); ``band``: what does not matter.
+
+    Bounds that are not finite are left out.
+    """
+    points: list[Spec] = [{"x": x, "ratio": ratio, "verdict": verdict} for x, ratio, _, _, verdict in rows]
+    bars: list[Spec] = [
+        {"x": x, "low": low, "high": high} for x, _, low, high, _ in rows if low > 0 and math.isfinite(high)
+    ]
+    x = _size_axis(points)
+    scale = {"type": "log", "nice": False, "zero": False}
+    y = {"type": "quantitative", "title": "time after / before", "scale": scale, "axis": {"format": ".3~g"}}
+    names = [name for name in _VERDICTS if any(row["verdict"] == name for row in points)]
+    colour = {**_series(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
+    shade = {"data": {"values": [{}]}, "mark": {"type": "rect", "color": "#eeeeee"}}
+    middle = {"data": {"values": [{}]}, "mark": {"type": "rule", "color": "#999"}, "encoding": {"y": {"datum": 1.0}}}
+    layers: list[Spec] = [
+        {**shade, "encoding": {"y": {"datum": 1 / (1 + band)}, "y2": {"datum": 1 + band}}},
+        middle,
+        {
+            "data": {"values": _thinned(bars)},
+            "mark": {"type": "rule", "color": "#555"},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        },
+        {
+            "data": {"values": _thinned(points)},
+            "mark": _DOT,
+            "encoding": {"x": x, "y": {**y, "field": "ratio"}, "color": colour},
+        },
+    ]
+    head: Spec = {"$schema": SCHEMA, "title": _title(title, len(points)), "width": 640, "height": 320}
+    return {**head, "layer": layers, "config": _CONFIG}
+
+
+_VERDICTS = {"slower": "#b5473c", "faster": "#3a8f5c", "small": "#d9822b", "noise": "#2f6db5", "cannot tell": "#999999"}
 
 
 def stacked(specs: Sequence[Spec]) -> Spec:

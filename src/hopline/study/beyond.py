@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hopline.curve import Floats
+from hopline.study.lines import Line
 from hopline.study.points import Points
 
 DRAWS = 400
@@ -126,16 +127,11 @@ class _Lines:
 
 def _lines(part: Points, end: int, rng: np.random.Generator) -> _Lines:
     """The line of ``part`` at its point ``end``, by relative least squares with Student's uncertainty."""
-    scale = float(part.size[end]) or 1.0
-    rows = np.stack([1 / part.time, part.size / scale / part.time], axis=1)
-    at = np.array([1.0, part.size[end] / scale])
-    line = np.linalg.lstsq(rows, np.ones(len(part)), rcond=None)[0]
+    line = Line.through(part.size, part.time, scale=float(part.size[end]) or 1.0)
+    at = np.array([1.0, part.size[end] / line.scale])
     free = max(len(part) - 2, 1) + _PRIOR_POINTS
-    rest = rows @ line - 1
-    variance = float(rest @ rest + _PRIOR_POINTS * _PRIOR_NOISE**2) / free
-    covariance = np.linalg.pinv(rows.T @ rows) * variance
-    student = np.sqrt(free / rng.chisquare(free, DRAWS))
-    drawn = line + rng.multivariate_normal(np.zeros(2), covariance, DRAWS) * student[:, None]
+    variance = (line.squares + _PRIOR_POINTS * _PRIOR_NOISE**2) / free
+    drawn = line.draws(DRAWS, variance, free, rng)
     least = 0.2 * float(part.time[end])
     level = np.maximum(drawn @ at, least)
-    return _Lines(level, drawn[:, 1] * at[1] / level, max(float(line @ at), least), math.sqrt(variance))
+    return _Lines(level, drawn[:, 1] * at[1] / level, max(float(line.parameters @ at), least), math.sqrt(variance))

@@ -83,9 +83,7 @@ def cells(
     place = {rank: i for i, rank in enumerate(ranks)}
     rows, columns = (np.array([place[pair[side]] for pair in pairs]) for side in (0, 1))
     stamps = None if when is None else _stamps(times, when, pairs, there)
-    levels, drift = (
-        level_of_rounds(logs, there) if stamps is None else level_of_time(logs, there, stamps, kinds)
-    )
+    levels, drift = level_of_rounds(logs, there) if stamps is None else level_of_time(logs, there, stamps, kinds)
     logs = logs - levels
     repeat = np.array([_repeat_spread(logs[kinds == c], there[kinds == c]) for c in range(len(labels))])
     value, count = np.full((2, len(ranks), len(ranks)), np.nan)

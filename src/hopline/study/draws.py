@@ -13,11 +13,13 @@ between the two sizes. Parameters below 0 are set to 0. Approximate throughout.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from hopline.curve import Curve, Piece, meeting
+from hopline.study.lines import Line
 from hopline.study.points import Points
 
 KEPT = 100
@@ -55,16 +57,11 @@ def _lines(part: Points, piece: Piece, noise: float, rng: np.random.Generator) -
     if len(part) == 1:
         times = part.time[0] * np.exp(math.sqrt(noise) * rng.standard_normal(KEPT))
         return [(_rounded(float(t)), piece.bandwidth) for t in times]
-    scale = float(part.size[-1]) or 1.0
-    rows = np.stack([1 / part.time, part.size / scale / part.time], axis=1)
-    fitted = np.array([piece.latency, scale / piece.bandwidth])
-    rest = rows @ fitted - 1
+    line = Line.through(part.size, part.time)
+    line = replace(line, parameters=np.array([piece.latency, line.scale / piece.bandwidth]))
     free = len(part) - 2 + _BORROWED
-    variance = (float(rest @ rest) + _BORROWED * noise) / free
-    covariance = np.linalg.pinv(rows.T @ rows) * max(variance, noise / 4)
-    student = np.sqrt(free / rng.chisquare(free, KEPT))
-    drawn = fitted + rng.multivariate_normal(np.zeros(2), covariance, KEPT) * student[:, None]
-    return [_line(float(a), float(b), scale, part) for a, b in drawn]
+    variance = max((line.squares + _BORROWED * noise) / free, noise / 4)
+    return [_line(float(a), float(b), line.scale, part) for a, b in line.draws(KEPT, variance, free, rng)]
 
 
 def _line(latency: float, slope: float, scale: float, part: Points) -> tuple[float, float]:

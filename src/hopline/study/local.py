@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopline.curve import Floats
+from hopline.study.lines import Line
 from hopline.study.points import Points
 
 BEND = 0.4
@@ -161,9 +162,8 @@ def _smoothed(size: Floats, time: Floats, window: int) -> Floats:
     for i in range(n):
         near = slice(max(0, i - window), min(n, i + window + 1))
         weight = np.sqrt(1 - np.abs(np.arange(n)[near] - i) / (window + 1))
-        t, m = time[near], size[near] / size[near][-1]
-        line = np.linalg.lstsq(np.stack([weight / t, weight * m / t], axis=1), weight, rcond=None)[0]
-        smooth[i] = np.clip(line[0] + line[1] * size[i] / size[near][-1], t.min(), t.max())
+        line = Line.through(size[near], time[near], weight)
+        smooth[i] = np.clip(line.at(float(size[i])), time[near].min(), time[near].max())
     return smooth
 
 

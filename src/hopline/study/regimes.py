@@ -20,6 +20,7 @@ from hopline.curve import Floats
 from hopline.quantity import show
 from hopline.records.fit import Finding, Fit, HeldOut, interval
 from hopline.records.table import Measure
+from hopline.study.lines import Line
 from hopline.study.points import Points
 
 FALL = 0.1
@@ -112,18 +113,10 @@ def _crossing(points: Points, top: int, end: int) -> float | None:
     before, after = points.time[: top + 1], points.time[end : end + _FOLLOWING]
     if len(before) < 2 or len(after) < 2:
         return None
-    a0, b0 = _line(points.size[: top + 1], before)
-    a1, b1 = _line(points.size[end : end + _FOLLOWING], after)
-    meets = (a1 - a0) / (b0 - b1) if b0 > b1 else -1.0
+    up = Line.through(points.size[: top + 1], before)
+    on = Line.through(points.size[end : end + _FOLLOWING], after)
+    meets = (on.at(0) - up.at(0)) / (up.slope - on.slope) if up.slope > on.slope else -1.0
     return meets if 0 < meets < points.size[end] else None
-
-
-def _line(size: Floats, time: Floats) -> tuple[float, float]:
-    """(latency, seconds a byte) by relative least squares."""
-    scale = float(size[-1])
-    rows = np.stack([1 / time, size / scale / time], axis=1)
-    latency, slope = np.linalg.lstsq(rows, np.ones(len(size)), rcond=None)[0]
-    return float(latency), float(slope) / scale
 
 
 def _first_touch(case: Case) -> Iterator[Finding]:

@@ -28,17 +28,26 @@ ROUNDING = 0.005
 
 
 def judge(
-    size: Floats, time: Floats, expected: Prediction, tolerance: float, least: Sequence[tuple[float, str]] | None = None
+    size: Floats,
+    time: Floats,
+    expected: Prediction,
+    tolerance: float,
+    least: Sequence[tuple[float, str]] | None = None,
+    seen: Floats | None = None,
+    silent: str = "nothing is known to hold it against",
 ) -> tuple[Verdict, ...]:
-    """A verdict for each size. ``expected`` is of the same sizes, NaN where nothing is known.
+    """A verdict for each size. ``expected`` is of the same sizes, NaN where nothing is known and ``silent`` says why.
 
-    ``least`` are (seconds, why) of the fastest that is possible at each size; None: the machine does not say.
+    ``least`` are (seconds, why) of the fastest that is possible at each size; None: the machine does not say. ``seen`` are
+    times of the same sizes when all was well, NaN where there are none: what is no slower passes, whatever its neighbours say.
     """
-    top = np.log(expected.high / expected.time) * widening(int(np.isfinite(expected.time).sum()))
-    limits = expected.time * np.exp(top) * (1 + tolerance)
+    known = np.isfinite(expected.time) & (expected.time > 0)
+    middle, high = (np.where(known, values, np.nan) for values in (expected.time, expected.high))
+    limits = middle * (high / middle) ** widening(int(known.sum()))
+    limits = (limits if seen is None else np.fmax(limits, np.where(known, seen, np.nan))) * (1 + tolerance)
     bounds = [None] * len(size) if least is None else list(least)
-    rows = zip(size.tolist(), time.tolist(), expected.time.tolist(), limits.tolist(), bounds, strict=True)
-    return tuple(_verdict(*row) for row in rows)
+    rows = zip(size.tolist(), time.tolist(), middle.tolist(), limits.tolist(), bounds, strict=True)
+    return tuple(_verdict(*row, silent) for row in rows)
 
 
 def widening(sizes: int) -> float:
@@ -48,13 +57,15 @@ def widening(sizes: int) -> float:
     return normal.inv_cdf(each) / normal.inv_cdf((1 + LEVEL) / 2)
 
 
-def _verdict(size: float, time: float, expected: float, limit: float, bound: tuple[float, str] | None) -> Verdict:
+def _verdict(
+    size: float, time: float, expected: float, limit: float, bound: tuple[float, str] | None, silent: str
+) -> Verdict:
     least = None if bound is None else bound[0]
     if bound is not None and time < bound[0] * (1 - ROUNDING):
-        reason = f"impossible: {show(time, 'time')} is less than the {show(bound[0], 'time')} that {bound[1]} takes"
+        reason = f"{IMPOSSIBLE}: {show(time, 'time')} is less than the {show(bound[0], 'time')} that {bound[1]} takes"
         return Verdict(size, time, "fail", reason, _known(expected), _known(limit), least)
     if not np.isfinite(expected):
-        return Verdict(size, time, "unknown", "outside of what the machine tells", None, None, least)
+        return Verdict(size, time, "unknown", silent, None, None, least)
     if time > limit:
         passing = f"up to {show(limit, 'time')} would pass"
         reason = f"slower: {time / expected:.3g} times the expected {show(expected, 'time')}; {passing}"
@@ -71,21 +82,34 @@ def _known(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
+IMPOSSIBLE = "impossible"
+TOO_FAST = (
+    "faster than the links of this machine can carry: the ranks ran elsewhere than taken here (a node more or less, --on), "
+    "sizes or ranks are not what they are taken for, or the machine states too slow a link"
+)
 FAR_OFF, OFF = 3.0, 1.3
 """Factors from which a table counts as carried by something else, and as slower at all."""
 _PARTS = 3
+_SPAN = 256
+"""Factor from the smallest to the largest size above which a table shows small and large messages."""
 
 
 def hint(verdicts: Sequence[Verdict]) -> str:
     """What the failures look like together, by where in the range of sizes they are; "" where nothing fails."""
     if not any(verdict.outcome == "fail" for verdict in verdicts):
         return ""
-    ratios = [v.time / v.expected for v in verdicts if v.expected]
-    if len(ratios) < _PARTS or any(v.reason.startswith("impossible") for v in verdicts):
+    known = [(v.size, v.time / v.expected) for v in verdicts if v.expected]
+    if any(v.reason.startswith(IMPOSSIBLE) for v in verdicts):
+        return TOO_FAST
+    if len(known) < _PARTS:
         return ""
-    third = len(ratios) // _PARTS
-    small, large = (float(np.median(part)) for part in (ratios[:third], ratios[-third:]))
-    return next((text for test, text in HINTS if test(small, large)), "").format(small=small, large=large)
+    third = len(known) // _PARTS if known[-1][0] >= _SPAN * known[0][0] else len(known)
+    small, large = (float(np.median([ratio for _, ratio in part])) for part in (known[:third], known[-third:]))
+    slow = [v.size for v in verdicts if v.outcome == "fail"]
+    where = show(slow[0], "size") if len(slow) == 1 else f"{show(slow[0], 'size')} to {show(slow[-1], 'size')}"
+    text = next(text for test, text in HINTS if test(small, large))
+    count = "one size is" if len(slow) == 1 else f"{len(slow)} sizes are"
+    return text.format(small=small, large=large, where=where, count=count)
 
 
 HINTS: tuple[tuple[Callable[[float, float], bool], str], ...] = (
@@ -96,7 +120,8 @@ HINTS: tuple[tuple[Callable[[float, float], bool], str], ...] = (
     ),
     (
         lambda small, large: small > OFF and large > OFF,
-        "small messages take {small:.3g} and large ones {large:.3g} times the expected: slower throughout",
+        "small messages take {small:.3g} and large ones {large:.3g} times the expected: slower throughout (lower clocks, busy "
+        "hosts, another machine than was taken?)",
     ),
     (
         lambda small, large: large > OFF,
@@ -107,6 +132,10 @@ HINTS: tuple[tuple[Callable[[float, float], bool], str], ...] = (
         lambda small, large: small > OFF,
         "only small messages are slow ({small:.3g} times): start-up has grown (busy hosts, another protocol, interrupts?)",
     ),
-    (lambda small, large: True, "single sizes are slow: noise, or a protocol switch at another size than expected"),
+    (
+        lambda small, large: True,
+        "{count} slow ({where}), most are as expected: noise, or a change of protocol or algorithm that comes at another "
+        "size than expected",
+    ),
 )
-"""(test of the median factors of small and of large messages, what it looks like), the first that fits."""
+"""(test of the median factors of the small and of the large third, what it looks like), the first that fits."""
