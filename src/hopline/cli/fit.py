@@ -121,7 +121,10 @@ def _picture(chosen: TableFit) -> dict[str, Any]:
     if chosen.pieces is not None and len(chosen.pieces.curve.pieces) == 1:
         curves = {"one line": chosen.line}
     fitted = {name: f for name, f in curves.items() if f is not None}
-    return pages.picture(chosen.table.size, chosen.time, fitted, f"{chosen.title}, {File(chosen.source).name}")
+    last = list(fitted.values())[-1]
+    found = fitting.predict(chosen, pages.drawn_sizes(last), extrapolate=False)
+    title = f"{chosen.title}, {File(chosen.source).name}"
+    return pages.picture(chosen.table.size, chosen.time, fitted, title, found=found)
 
 
 def _log_data(log: Log) -> dict[str, Any]:

@@ -58,10 +58,12 @@ def fit(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     residuals: Sequence[tuple[float, float, str]],
     title: str,
+    band: Band = (),
 ) -> Spec:
-    """Measured points and fitted curves above, relative residuals below, over one size axis.
+    """Measured points, fitted curves and a band above, relative residuals below, over one size axis.
 
-    points: (size in bytes, seconds, role); curves: name -> (sizes, seconds); residuals: (size, predicted/measured - 1, role).
+    points: (size in bytes, seconds, role); curves: name -> (sizes, seconds); residuals: (size, predicted/measured - 1, role);
+    band: (size, low, high) in s.
     """
     dots = [{"x": x, "time": t, "role": role} for x, t, role in points]
     lines = [{"x": x, "time": t, "series": name} for name, xy in curves.items() for x, t in zip(*xy, strict=True)]
@@ -74,12 +76,24 @@ def fit(
         "encoding": {"x": x, "y": y, "color": _series(list(curves))},
     }
     measured = {"data": {"values": _thinned(dots)}, "mark": _DOT, "encoding": {"x": x, "y": y, "shape": shape}}
-    top: Spec = {"width": 640, "height": 330, "layer": [drawn, measured]}
+    top: Spec = {"width": 640, "height": 330, "layer": [*_band(band, x, y), drawn, measured]}
     panes = [top, _residual_pane(rest, x, shape)]
     return {"$schema": SCHEMA, "title": _title(title, len(points)), "vconcat": panes, "config": _CONFIG}
 
 
 _DOT: Spec = {"type": "point", "size": 60, "filled": True, "color": "#222", "opacity": 0.85}
+
+
+Band = Sequence[tuple[float, float, float]]
+"""(x, low, high)"""
+
+
+def _band(band: Band, x: Spec, y: Spec) -> list[Spec]:
+    """A shaded layer between low and high; none for an empty band."""
+    rows = [{"x": m, "time": low, "high": high} for m, low, high in band]
+    encoding = {"x": x, "y": y, "y2": {"field": "high"}}
+    mark = {"type": "area", "color": "#9ab8d8", "opacity": 0.35}
+    return [{"data": {"values": _thinned(rows)}, "mark": mark, "encoding": encoding}] if rows else []
 
 
 def _roles(roles: list[str]) -> Spec:

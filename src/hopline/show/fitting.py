@@ -159,10 +159,23 @@ def _errors(fit: Fit) -> tuple[str, ...]:
     return tuple(text for error in both for text in (f"{100 * error.mean:.1f} %", f"{100 * error.worst:.0f} %"))
 
 
+def drawn_sizes(fit: Fit) -> list[float]:
+    """Sizes at which a curve and a band are drawn."""
+    return _drawn(fit)[0]
+
+
 def picture(
-    size: Floats, time: Floats, curves: dict[str, Fit], title: str, held_out: Floats | None = None
+    size: Floats,
+    time: Floats,
+    curves: dict[str, Fit],
+    title: str,
+    held_out: Floats | None = None,
+    found: Prediction | None = None,
 ) -> figures.Spec:
-    """Points, curves and the residuals of the last curve; ``held_out`` marks sizes that the fit had not seen."""
+    """Points, curves and the residuals of the last curve; ``held_out`` marks sizes that the fit had not seen.
+
+    ``found`` is drawn as the band of its interval.
+    """
     unseen = np.zeros(len(size), dtype=bool) if held_out is None else np.isin(size, held_out)
     roles = ["predicted" if u else "fitted" if held_out is not None else "measured" for u in unseen]
     points = [(float(m), float(t), role) for m, t, role in zip(size, time, roles, strict=True)]
@@ -170,7 +183,9 @@ def picture(
     last = list(curves.values())[-1]
     rest = last.curve.time(size) / time - 1
     residuals = [(float(m), float(r), role) for m, r, role in zip(size, rest, roles, strict=True)]
-    return figures.fit(points, lines, residuals, title)
+    band = [] if found is None else list(zip(found.size.tolist(), found.low.tolist(), found.high.tolist(), strict=True))
+    shaded = title if found is None else f"{title}; shaded: 90 % interval of a new measurement"
+    return figures.fit(points, lines, residuals, shaded, band)
 
 
 def _drawn(fit: Fit) -> tuple[list[float], list[float]]:
