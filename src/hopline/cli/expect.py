@@ -1,4 +1,7 @@
-"""``hopline expect``: the table that a benchmark should print on a machine."""
+"""``hopline expect``: the table that a benchmark should print on a machine.
+
+What belongs here: its options, and its answer as JSON.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,18 @@ from typing import Any
 
 import click
 
-from hopline.cli.options import json_option, places_option, prediction_data, print_json, quantity, ranks_option
+from hopline.cli.options import (
+    json_option,
+    machine_option,
+    places_option,
+    prediction_data,
+    print_json,
+    quantity,
+    ranks_option,
+)
 from hopline.jobs import expecting, machines
-from hopline.jobs.expecting import Expected, Question
+from hopline.jobs.expecting import Expected
+from hopline.jobs.questions import Question, benchmark_of
 from hopline.show import expecting as pages
 from hopline.show.document import print_document
 
@@ -17,42 +29,44 @@ EXAMPLES = """\b
 Examples:
   hopline expect all_reduce --machine dgx-h100 -n 8
   hopline expect alltoall --machine dgx-h100 -n 16 --sizes 1MiB..1GiB:x4
+  hopline expect bw --machine dgx-h100 --on h0.gpu0,h1.gpu0
   hopline fit all_reduce-2.log all_reduce-4.log --save mine && hopline expect all_reduce --machine mine -n 8
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("collective")
-@click.option(
-    "--machine", "machine_name", required=True, metavar="NAME|FILE", help="A preset, a saved machine or a file."
-)
-@ranks_option
+@click.argument("benchmark")
+@machine_option
+@ranks_option("Number of ranks.")
 @quantity(
     "--sizes", "size", "Sizes as nccl-tests counts them (default: those measured, else 8 B to 128 MiB).", many=True
 )
 @places_option
-@click.option("--extrapolate", is_flag=True, help="Go beyond the measured sizes, with the interval that is worth.")
+@click.option("--extrapolate", is_flag=True, help="Go beyond the measured sizes, with the interval that this is worth.")
 @json_option
 def expect(
-    collective: str, machine_name: str, ranks: int | None, sizes: list[float] | None, places: tuple[str, ...],
+    benchmark: str, machine_name: str, ranks: int | None, sizes: list[float] | None, places: tuple[str, ...],
     extrapolate: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """What nccl-tests should print for COLLECTIVE (all_reduce, all_gather, ...) on a machine, with 90 % intervals.
+    """The table that BENCHMARK should print on a machine, with 90 % intervals.
 
-    Taken from what was measured on the machine (hopline fit --save) with as many ranks; else worked out from other numbers
-    of ranks; else by formula from its links. The answer says which. OSU names (allreduce) are understood; latency and bw too.
+    BENCHMARK is a collective of nccl-tests (all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv),
+    or latency or bw between two ranks. OSU's and MPI's names are understood too (allreduce, MPI_Alltoall, osu_bw).
+
+    The times come from what was measured on the machine (hopline fit LOG --save NAME) with as many ranks; else they are
+    worked out from other numbers of ranks; else by formula from its links. The answer says which.
     """
     machine = machines.find(machine_name)
-    benchmark = expecting.benchmark_of(collective)
-    question = Question(machine, benchmark, ranks, tuple(dict.fromkeys(sizes or ())), places, extrapolate)
-    answer = expecting.expect(question)
+    name = benchmark_of(benchmark)
+    asked = Question(machine, name, ranks, tuple(dict.fromkeys(sizes or ())), places, extrapolate).with_ranks()
+    answer = expecting.expect(asked)
     if as_json:
-        print_json(_data(question, answer))
+        print_json(_data(asked, answer))
         return
-    title = f"{benchmark}{f' on {ranks} ranks' if ranks else ''}, {machine.name}"
+    title = f"{asked}, {machine.name}"
     measured = (answer.smallest, answer.largest)
     print_document(
-        pages.page(title, answer.basis, answer.found, answer.premises, benchmark, ranks, answer.least, measured)
+        pages.page(title, answer.basis, answer.found, answer.premises, name, asked.ranks, answer.least, measured)
     )
 
 

@@ -75,7 +75,18 @@ class Share(click.ParamType):  # type: ignore[type-arg]
 
 _SHARE = re.compile(r"\s*(\d{1,4}(?:\.\d{1,6})?)\s*%\s*")
 
-ranks_option = click.option("-n", "--ranks", "ranks", type=click.IntRange(2), help="Number of ranks.")
+machine_option = click.option(
+    "--machine",
+    "machine_name",
+    required=True,
+    metavar="NAME|FILE",
+    help="A preset, a saved machine or a file (hopline presets lists them).",
+)
+
+
+def ranks_option(text: str) -> Callable[..., Any]:
+    """An option for the number of ranks."""
+    return click.option("-n", "--ranks", "ranks", type=click.IntRange(2), metavar="N", help=text)
 
 
 def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -85,7 +96,7 @@ def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
 
 places_option = click.option(
     "--on", "places", callback=_names, metavar="DEVICE[,...]",
-    help="The devices of the ranks in order (h0.gpu* is a family); default: the machine's first ones.",
+    help="The devices of the ranks in order, like h0.gpu0,h1.gpu0 (* is any number: h0.gpu*); default: the first ones.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, in SI units.")
 

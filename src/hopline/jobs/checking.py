@@ -5,15 +5,19 @@ What belongs here: from a log's tables to questions, and the faults that a table
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hopline.curve import Floats
-from hopline.errors import HoplineError
-from hopline.jobs import fitting
-from hopline.jobs.expecting import Expected, Question, expect, least
+from hopline.errors import HoplineError, InputError
+from hopline.jobs import fitting, layout
+from hopline.jobs.expecting import Expected, expect, least, reach
+from hopline.jobs.questions import Question, by_parts, parts, points_of, tool_of
 from hopline.machine.topology import Machine
+from hopline.quantity import show
 from hopline.records.fit import Prediction
 from hopline.records.table import Log, Table
 from hopline.records.verdict import Checked, Verdict
@@ -21,15 +25,15 @@ from hopline.study.points import medians
 from hopline.study.verdicts import hint, judge
 
 TOLERANCE = 0.1
-PARTS = ("all_gather", "alltoall", "gather", "scatter")
-"""Collectives of which OSU's size is one rank's part, and nccl-tests' the buffer of all."""
 WRONG = ("wrong", "validation failed")
 """What the reason of a dropped row says where the run got wrong results."""
+CONTRADICTS = re.compile(r"busbw.*number of ranks left open")
+"""A reader's note that a log's figures exclude one another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How to check: against which machine, with which ranks where the log does not say, and what still passes."""
+    """How to check: against which machine, with which ranks and benchmark where the log does not say, what still passes."""
 
     machine: Machine
     ranks: int | None = None
@@ -37,51 +41,86 @@ class Terms:
     tolerance: float = TOLERANCE
     extrapolate: bool = False
     in_place: bool = False
+    benchmark: str = ""
 
 
 def check(file: str, terms: Terms) -> tuple[Log, list[Checked]]:
-    """Check every table of ``file``. Raises FormatError where it holds none."""
+    """Check every table of ``file``.
+
+    Raises FormatError where it holds none, InputError where ``terms`` give ranks or a benchmark other than the log's, and
+    what is raised for places that the machine has not got.
+    """
+    if terms.places:
+        layout.devices(terms.machine, None, terms.places)
     log = fitting.read(file)
+    _refuse_other("-n", terms.ranks, [table.ranks for table in log.tables])
+    _refuse_other("--benchmark", terms.benchmark, [table.benchmark for table in log.tables])
     return log, [check_table(number + 1, table, terms) for number, table in enumerate(log.tables)]
+
+
+def _refuse_other(option: str, given: object, stated: Sequence[object]) -> None:
+    """An option that says what the log does not: refused where every table says something, and one something else."""
+    if given and all(stated) and any(one != given for one in stated):
+        other = next(one for one in stated if one != given)
+        raise InputError(f"{option} {given}: the log says {other}; leave {option} away, it is for logs that do not say")
 
 
 def check_table(number: int, table: Table, terms: Terms) -> Checked:
     """Check one table. Where nothing can be told of it, its verdicts are ``unknown`` and say why."""
-    title = f"Table {number}: {fitting.titled(table)}"
-    faults = _faults(table)
-    column = "time_in_place" if terms.in_place else "time"
-    if column not in table.columns or table.ranks == 1:
+    benchmark = table.benchmark or terms.benchmark
+    title = f"Table {number}: {fitting.titled(replace(table, benchmark=benchmark))}"
+    answer = Checked(title, table.line, "", (), _faults(table), notes=table.notes)
+    column = table.columns.get("time_in_place" if terms.in_place else "time", np.array([]))
+    known = np.isfinite(column)
+    if table.ranks == 1 or not known.any():
         why = "one rank ran: no network was used" if table.ranks == 1 else "it has no in-place half"
-        return Checked(title, table.line, "", _all_unknown(table.size, table.time, why), faults, notes=table.notes)
-    size, time = medians(table.size, table.columns[column])
+        return replace(answer, verdicts=_all_unknown(table.size, table.time, why))
+    size, time = medians(table.size[known], column[known])
     ranks = table.ranks or terms.ranks
-    if table.ranks and terms.ranks and table.ranks != terms.ranks:
-        faults += (f"the log is of {table.ranks} ranks, and -n says {terms.ranks}",)
-    counted = size * _parts(table, ranks)
-    question = Question(terms.machine, table.benchmark, ranks, tuple(counted.tolist()), terms.places, terms.extrapolate)
+    counted = size * parts(table.tool, benchmark, ranks)
+    question = Question(terms.machine, benchmark, ranks, tuple(counted.tolist()), terms.places, terms.extrapolate)
     try:
-        answer = _expected(question, counted)
+        question = question.with_ranks()
+        expected = _expected(question, counted, table.tool)
     except HoplineError as error:
-        return Checked(
-            title, table.line, "", _bounded(question, size, counted, time, str(error)), faults, notes=table.notes
-        )
-    verdicts = judge(counted, time, answer.found, terms.tolerance, answer.least)
-    verdicts = tuple(replace(v, size=float(m)) for v, m in zip(verdicts, size, strict=True))
-    return Checked(title, table.line, answer.basis, verdicts, faults, hint(verdicts), table.notes)
-
-
-def _expected(question: Question, sizes: Floats) -> Expected:
-    """What is expected at ``sizes``; NaN where a measured operation does not reach and extrapolation is not asked for."""
-    operation = question.measured
-    if operation is None or question.extrapolate:
-        asked = tuple(m for m in sizes.tolist() if m > 0) if operation is None else question.sizes
+        expected = Expected(_spread(counted, None), "", least=least(question, counted) if question.placed else None)
+        outside = str(error)
     else:
-        low, high = operation.points[0][0], operation.points[-1][0]
-        asked = tuple(m for m in sizes.tolist() if low <= m <= high)
+        outside = _outside(question)
+    verdicts = judge(counted, time, expected.found, terms.tolerance, expected.least, _seen(question, counted), outside)
+    verdicts = tuple(replace(v, size=float(m)) for v, m in zip(verdicts, size, strict=True))
+    return replace(answer, basis=expected.basis, verdicts=verdicts, hint=hint(verdicts))
+
+
+def _expected(question: Question, sizes: Floats, tool: str) -> Expected:
+    """What is expected at ``sizes``; NaN where a measured range does not reach and extrapolation is not asked for."""
+    operation = question.measured
+    if not question.placed:
+        raise InputError("where the two ranks ran is not known: give their devices, like --on h0.gpu0,h1.gpu0")
+    if operation and operation.ranks is None and question.ranks is None:
+        other = tool_of(operation)
+        if by_parts(other, question.benchmark) != by_parts(tool, question.benchmark):
+            raise InputError(f"{other} and {tool} count sizes of {question.benchmark} otherwise, by ranks: give -n")
+    low, high = (0.0, np.inf) if operation and question.extrapolate else reach(question)
+    asked = tuple(m for m in sizes.tolist() if low <= m <= high)
     if not asked:
         return Expected(_spread(sizes, None), "", least=least(question, sizes))
     answer = expect(replace(question, sizes=asked))
     return replace(answer, found=_spread(sizes, answer.found), least=least(question, sizes))
+
+
+def _outside(question: Question) -> str:
+    """Why sizes beyond the measured ones are not judged."""
+    low, high = reach(question)
+    further = " (--extrapolate goes beyond)" if question.measured else ""
+    return f"outside of the measured {show(low, 'size')} to {show(high, 'size')}{further}"
+
+
+def _seen(question: Question, sizes: Floats) -> Floats:
+    """Times measured there at the very same sizes, NaN where there are none."""
+    known = None if question.measured is None else points_of(question.measured)
+    times = {} if known is None else dict(zip(known.size.tolist(), known.time.tolist(), strict=True))
+    return np.array([times.get(m, np.nan) for m in sizes.tolist()])
 
 
 def _spread(sizes: Floats, found: Prediction | None) -> Prediction:
@@ -94,24 +133,12 @@ def _spread(sizes: Floats, found: Prediction | None) -> Prediction:
     return Prediction(sizes, *columns)
 
 
-def _bounded(question: Question, size: Floats, counted: Floats, time: Floats, why: str) -> tuple[Verdict, ...]:
-    """Where nothing is expected only the machine's least time can be held against."""
-    verdicts = judge(counted, time, _spread(counted, None), 0.0, least(question, counted))
-    return tuple(
-        replace(v, size=float(m), reason=why if v.outcome == "unknown" else v.reason)
-        for v, m in zip(verdicts, size, strict=True)
-    )
-
-
 def _all_unknown(size: Floats, time: Floats, why: str) -> tuple[Verdict, ...]:
     return tuple(Verdict(float(m), float(t), "unknown", why) for m, t in zip(size, time, strict=True))
-
-
-def _parts(table: Table, ranks: int | None) -> int:
-    return ranks if table.tool == "osu" and table.benchmark in PARTS and ranks else 1
 
 
 def _faults(table: Table) -> tuple[str, ...]:
     """What is wrong whatever the machine: results that were checked and are wrong, figures that contradict one another."""
     wrong = [str(d) for d in table.dropped if any(word in d.reason for word in WRONG)]
-    return (*wrong, *table.contradictions)
+    noted = [note for note in table.notes if CONTRADICTS.search(note)]
+    return (*wrong, *dict.fromkeys((*table.contradictions, *noted)))

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
-from hopline.curve import Curve, Piece
+from hopline.curve import Curve, Floats, Piece
 from hopline.jobs.routes import machine_route
 from hopline.machine.parts import Operation
 from hopline.machine.topology import Machine
 from hopline.model.p2p import Route
 
 ROUTES = 40
-_NEAR = 5
+_NEAR = 7
+_MOST_TAKEN = 0.75
+"""Part of the scatter that a fit can have taken up at most, where pieces are many and points few."""
 
 
 def routes(
@@ -37,23 +40,38 @@ def routes(
     if not used:
         return ()
     rng = np.random.default_rng(0)
-    scatter = {name: _scatter(fitted[name], size) for name in used}
+    scatter = {name: np.exp(_scatter(fitted[name], size) * rng.permutation(_STUDENT)) for name in sorted(used)}
     found = []
     for k in range(ROUTES):
         links = dict(machine.links)
         for name in used:
             draws = fitted[name].draws
-            factor = float(np.exp(scatter[name] * rng.standard_normal()))
-            links[name] = replace(links[name], curve=_scaled(draws[k * len(draws) // ROUTES], factor))
+            links[name] = replace(links[name], curve=_scaled(draws[k * len(draws) // ROUTES], float(scatter[name][k])))
         found.append(machine_route(replace(machine, links=links), names, size, ranks, nics, reduce)[0])
     return tuple(found)
 
 
+def _student(degrees: int) -> Floats:
+    """ROUTES quantiles of Student's t, evenly spread (Cornish and Fisher's expansion about the normal ones)."""
+    normal = NormalDist()
+    z = np.array([normal.inv_cdf((k + 0.5) / ROUTES) for k in range(ROUTES)])
+    return np.asarray(z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2))
+
+
+_STUDENT = _student(_NEAR)
+"""The scatter is known from no more than _NEAR sizes."""
+
+
 def _scatter(operation: Operation, size: float) -> float:
-    """Root mean square of log(measured / curve) over the sizes nearest to ``size``."""
+    """Root mean square of log(measured / curve) over the sizes nearest to ``size``, for the freedom that the fit took."""
     sizes, times = (np.array(column) for column in zip(*operation.points, strict=True))
     near = np.argsort(np.abs(np.log2(1 + sizes) - np.log2(1 + size)))[:_NEAR]
-    return float(np.sqrt(np.mean(np.log(times[near] / operation.curve.time(sizes[near])) ** 2)))
+    measured, curve = times[near], operation.curve.time(sizes[near])
+    known = curve > 0
+    if not known.any():
+        return 0.0
+    taken = min(2 * len(operation.curve.pieces) / len(sizes), _MOST_TAKEN)
+    return float(np.sqrt(np.mean(np.log(measured[known] / curve[known]) ** 2) / (1 - taken)))
 
 
 def _scaled(curve: Curve, factor: float) -> Curve:

@@ -7,12 +7,13 @@ does not say which of them are a network.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopline.curve import Curve
-from hopline.errors import InputError, MachineError
-from hopline.machine.cuts import cuts
+from hopline.errors import InputError, MachineError, UnknownNameError
+from hopline.machine.cuts import components, cuts
 from hopline.machine.topology import Machine, Path
 from hopline.model.collectives import Sends
 
@@ -31,9 +32,10 @@ class Layout:
 
 
 def devices(machine: Machine, ranks: int | None, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """The devices of ``ranks`` ranks: those named (``h0.gpu*`` means the family), else the machine's first ones.
+    """The devices of ``ranks`` ranks: those named (a ``*`` is any number: ``h0.gpu*``), else the machine's first ones.
 
-    Raises InputError where they are not as many, MachineError where the machine has not got them.
+    Raises InputError where they are not as many or named twice, UnknownNameError and MachineError where the machine has not
+    got them.
     """
     have = [name for name, node in machine.nodes.items() if node.kind == "device"]
     if not names:
@@ -43,49 +45,58 @@ def devices(machine: Machine, ranks: int | None, names: Sequence[str] = ()) -> t
             raise MachineError(f"{machine.name} has {len(have)} devices: expected at most as many ranks, got {ranks}")
         return tuple(have[:ranks])
     found = tuple(device for name in names for device in _expanded(machine, name, have))
-    if ranks is not None and ranks != len(found):
-        raise InputError(f"--ranks names {len(found)} devices, and there are {ranks} ranks: expected one device a rank")
+    twice = next((name for name, count in Counter(found).items() if count > 1), None)
+    if twice is not None:
+        raise InputError(f"--on names {twice} twice: expected one rank a device")
+    if len(found) < 2 or ranks not in (None, len(found)):
+        wanted = "at least 2" if ranks is None else f"{ranks}, one for each rank"
+        raise InputError(f"--on names {len(found)} device{'s' if len(found) > 1 else ''}: expected {wanted}")
     return found
 
 
 def _expanded(machine: Machine, name: str, have: Sequence[str]) -> list[str]:
-    if not name.endswith("*"):
-        machine.path((name, next((other for other in have if other != name), name)))
-        return [name]
-    family = [device for device in have if re.fullmatch(re.escape(name[:-1]) + r"\d+", device)]
-    if not family:
-        raise MachineError(f"{machine.name} has no devices {name}: hopline presets shows what it has")
-    return family
+    if "*" in name:
+        digits = re.compile(r"\d+".join(map(re.escape, name.split("*"))))
+        family = [device for device in have if digits.fullmatch(device)]
+        if not family:
+            some = ", ".join(have[:8]) + (", ..." if len(have) > 8 else "")
+            raise MachineError(f"{machine.name} has no devices {name} (* is a number): expected some of {some}")
+        return family
+    if name in machine.nodes and name not in have:
+        raise MachineError(f"{name} of {machine.name} is a switch: expected devices, which ranks run on")
+    if name not in have:
+        raise UnknownNameError(f"device of {machine.name}", name, have)
+    return [name]
 
 
 def layout(machine: Machine, places: Sequence[str]) -> Layout:
     """Ranks on ``places``, grouped by what joins them. Raises MachineError where nodes hold unequally many."""
-    groups: list[list[str]] = []
-    near: tuple[Path, str] | None = None
-    far: Path | None = None
-    for place in places:
-        for group in groups:
-            path = machine.path((group[0], place))
-            wires = _wires(path)
-            if wires:
-                group.append(place)
-                near = near or (path, wires)
-                break
-            far = far or path
-        else:
-            groups.append([place])
+    groups = _groups(machine, places)
     sizes = {len(group) for group in groups}
     if len(sizes) > 1:
         raise MachineError(
-            f"ranks are spread unevenly over nodes ({', '.join(map(str, sorted(sizes)))} a node): expected equally many"
+            f"ranks are spread unevenly over nodes ({', '.join(map(str, map(len, groups)))}), and formulas expect equally "
+            "many on each: give -n as a multiple, or the devices with --on"
         )
+    near = machine.path(groups[0][:2]) if len(groups[0]) > 1 else None
+    far = machine.path((groups[0][0], groups[1][0])) if len(groups) > 1 else None
     sends = Sends(
-        near=None if near is None else _curve(near[0]),
+        near=None if near is None else _curve(near),
         far=None if far is None else _curve(far),
         rails=1 if far is None else _rails(machine, places, groups[0], far),
-        wires=near[1] if near else "nvlink",
+        wires="nvlink" if near is None else _wires(near),
     )
     return Layout(tuple(places), len(groups[0]), sends, _note(groups, near, far))
+
+
+def _groups(machine: Machine, places: Sequence[str]) -> list[list[str]]:
+    """Places that no network lies between, in the order of their first ones."""
+    wired = [connection.ends for connection in machine.connections if _kind(connection.link)]
+    part_of = {node: i for i, part in enumerate(components(machine.nodes, wired)) for node in part}
+    groups: dict[int, list[str]] = {}
+    for place in places:
+        groups.setdefault(part_of[place], []).append(place)
+    return list(groups.values())
 
 
 def send(machine: Machine, first: str, second: str) -> Curve:
@@ -93,10 +104,14 @@ def send(machine: Machine, first: str, second: str) -> Curve:
     return _curve(machine.path((first, second)))
 
 
+def _kind(link: str) -> str:
+    """What a link is taken for by its name; "" for a network."""
+    return next((kind for start, kind in WIRES.items() if re.match(start, link)), "")
+
+
 def _wires(path: Path) -> str:
-    """What joins two devices: the slowest kind on the way; "" where a network is among it."""
-    kinds = {next((kind for start, kind in WIRES.items() if re.match(start, leg.link.name)), "") for leg in path.legs}
-    return "" if "" in kinds else "pci" if "pci" in kinds else "nvlink"
+    """What joins two devices: the slowest kind on the way."""
+    return "nvlink" if all(_kind(leg.link.name) == "nvlink" for leg in path.legs) else "pci"
 
 
 def _curve(path: Path) -> Curve:
@@ -110,16 +125,17 @@ def _curve(path: Path) -> Curve:
 
 def _rails(machine: Machine, places: Sequence[str], group: Sequence[str], far: Path) -> int:
     """Network links that a node can use at once: the rate of its border over that of one of them."""
-    around = [cut for cut in cuts(machine, places) if set(cut.inside) == set(group)]
+    inside = set(group)
+    around = [cut for cut in cuts(machine, places) if set(cut.inside) == inside]
     slowest = min(leg.link.peak or leg.link.bandwidth for leg in far.legs)
     rate = min((cut.rate for cut in around), default=slowest)
     return max(1, min(len(group), round(rate / slowest)))
 
 
-def _note(groups: Sequence[Sequence[str]], near: tuple[Path, str] | None, far: Path | None) -> str:
+def _note(groups: Sequence[Sequence[str]], near: Path | None, far: Path | None) -> str:
     parts = [f"{len(groups)} node{'s' if len(groups) > 1 else ''} of {len(groups[0])}"]
     if near is not None:
-        parts.append(f"inside over {near[0].legs[0].link.name}")
+        parts.append(f"inside over {near.legs[0].link.name}")
     if far is not None:
         slowest = min(far.legs, key=lambda leg: leg.link.bandwidth)
         parts.append(f"between over {slowest.link.name}")

@@ -26,9 +26,10 @@ def page(
 ) -> list[Block]:
     """A line for each size: time, algbw and busbw with their 90 % interval, and the most that the machine allows."""
     factor = FACTORS[benchmark](ranks) if ranks and benchmark in FACTORS else None
-    header = ["size", "time", "90 % interval", "algbw"]
+    rate = "algbw" if benchmark in FACTORS else "bandwidth"
+    header = ["size", "time", "90 % interval", rate]
     header += ["busbw", "90 % interval"] if factor is not None else []
-    header += ["busbw at most" if factor is not None else "algbw at most"] if least else []
+    header += [f"{rate if factor is None else 'busbw'} at most"] if least else []
     rows = []
     for i, (m, t, low, high) in enumerate(zip(found.size, found.time, found.low, found.high, strict=True)):
         row = [show(m, "size"), show(t, "time"), f"{show(low, 'time', 3)} .. {show(high, 'time', 3)}", _rate(m, t)]
@@ -38,8 +39,9 @@ def page(
             row.append(_rate(m * (factor or 1.0), least[i][0], 3))
         outside = "" if measured[0] <= m <= measured[1] else "extrapolation"
         rows.append((*row, outside))
+    largest = least[int(found.size.argmax())][1] if least else ""
     blocks: list[Block] = [Heading(title), Line(basis), Grid((*header, ""), rows, left=0)]
-    blocks += [Line(f"At most: {least[-1][1]} (the largest size).", "faint")] if least else []
+    blocks += [Line(f"At most: what the links allow any algorithm, {largest}.", "faint")] if least else []
     return [*blocks, *[_premise(premise) for premise in premises]]
 
 
