@@ -6,8 +6,7 @@ ib_write_bw -D 10 printed 664644 iterations of 65536 bytes, and BW peak 0.00 (gi
 import tempfile
 from pathlib import Path
 
-from hopline.errors import FormatError
-from hopline.formats.kinds import recognise
+from hopline import read_log
 from hopline.quantity import show
 
 SIZE, ITERATIONS, SECONDS = 65536, 664644, 10.0
@@ -30,11 +29,11 @@ print(f"one message every          {show(SECONDS / ITERATIONS, 'time')}")
 with tempfile.TemporaryDirectory() as folder:
     log = Path(folder) / "write_bw.log"
     log.write_text(LOG)
-    try:
-        recognise(str(log))
-    except FormatError as error:
-        said = str(error).partition(";")[0].replace(folder, "...")
-        print(f"\nWhat hopline says of such a log (these lines are made up):\n  {said}")
+    (table,) = read_log(str(log)).tables
+print("\nWhat hopline reads from such a log (these lines are made up):")
+print(f"  one message every {show(table.time[0], 'time')}, {show(table.size[0] / table.time[0], 'bandwidth')}")
+for note in table.notes:
+    print(f"  note: {note}")
 
 print(
     f"""

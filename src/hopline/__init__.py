@@ -14,11 +14,12 @@ _PUBLIC = {
     "Transfer": "hopline.jobs.transfer",
     "cost": "hopline.jobs.transfer",
     "best_chunks": "hopline.jobs.notebook",
+    "check": "hopline.jobs.notebook",
+    "expect": "hopline.jobs.notebook",
     "find_machine": "hopline.jobs.notebook",
     "fit": "hopline.jobs.notebook",
     "p2p": "hopline.jobs.notebook",
     "machine_route": "hopline.jobs.routes",
-    "parse": "hopline.jobs.notebook",
     "plain_route": "hopline.jobs.routes",
     "read_log": "hopline.jobs.notebook",
 }

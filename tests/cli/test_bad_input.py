@@ -128,15 +128,12 @@ REFUSED = {
     "fit a device": "fit /dev/null",
     "fit a sparse gigabyte": "fit sparse",
     **{f"fit {name}": f"fit {name}" for name in FILES},
-    "fit one rank": f"fit {ALONE}",
     "fit good and bad": f"fit {LOG} empty",
     "no pieces": f"fit {LOG} --pieces 0",
     "table 0": f"fit {LOG} --table 0",
     "table 9": f"fit {LOG} --table 9",
     "two tables": f"fit {TWO} --save x.toml",
     "two tables to predict from": f"fit {TWO} --predict 1MiB",
-    "a gap to save": f"fit {PAIRS} --table 2 --save x.toml",
-    "no in-place half": f"fit {PAIRS} --in-place",
     "predict part of a byte": f"fit {LOG} --predict 1.5B",
     "predict nothing": f"fit {LOG} --predict @",
     "save over a file": f"fit {LOG} --save foreign.toml",
@@ -244,6 +241,15 @@ def refused(place, monkeypatch, capsys):
 @pytest.mark.parametrize("what", [pytest.param(w, marks=pytest.mark.real if w in REAL else ()) for w in REFUSED])
 def test_refused_in_one_line(refused, what):
     refused(REFUSED[what])
+
+
+@pytest.mark.parametrize("line", [f"fit {ALONE}", f"fit {PAIRS} --in-place"])
+def test_what_was_read_is_shown_though_nothing_can_be_fitted(line, capsys, place, monkeypatch):
+    monkeypatch.chdir(place)
+    assert code_of(line.split()) == 2
+    shown = capsys.readouterr()
+    assert "no fit: " in shown.out
+    assert len(shown.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("what", [pytest.param(w) for w in ONCE_LET_THROUGH])

@@ -70,9 +70,9 @@ def test_what_a_tool_calls_a_size(tool, benchmark, ranks, times):
 
 def test_saved_parts_are_counted_as_whole_buffers():
     curve, points = Curve.line(2e-5, 1e10), ((1024.0, 2e-5), (2048.0, 2.1e-5), (4096.0, 2.2e-5))
-    for origin, ranks, times in (("ucc_perftest", 8, 8), ("nccl-tests", 8, 1), ("osu", None, 1)):
-        evidence = Fitted(f"{origin} all_gather, x.log line 1", 1024.0, 4096.0, 0.0, 0.0)
-        operation = Operation("all_gather", ranks, "time", curve, evidence, points)
+    for tool, ranks, times in (("ucc_perftest", 8, 8), ("nccl-tests", 8, 1), ("osu", None, 1)):
+        evidence = Fitted("all_gather, x.log line 1", 1024.0, 4096.0, 0.0, 0.0)
+        operation = Operation("all_gather", ranks, "time", curve, evidence, points, (), tool)
         assert points_of(operation).size.tolist() == [times * m for m, _ in points]
 
 

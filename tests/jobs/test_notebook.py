@@ -1,5 +1,7 @@
 """The functions that a notebook calls: text or numbers in, arrays out."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,17 +9,13 @@ import hopline
 from hopline.curve import Curve, Piece
 from hopline.errors import InputError, MachineError, QuantityError, UnknownNameError
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/logs"
 HOPS = [("0.25us", "64GB/s"), ("2us", "25GB/s")]
 NUMBERS = [(0.25e-6, 64e9), (2e-6, 25e9)]
 
 
 def test_text_and_numbers_mean_the_same():
     assert float(hopline.p2p("64MiB", HOPS)) == float(hopline.p2p(64 << 20, NUMBERS)) == pytest.approx(3.73518e-3, 1e-5)
-
-
-def test_a_quantity_after_other_names_were_used():
-    assert hopline.p2p is not None
-    assert hopline.parse("400Gb/s", "bandwidth") == 50e9
 
 
 @pytest.mark.parametrize("way", ["store-and-forward", "cut-through", "wormhole", "pipelined"])
@@ -92,3 +90,12 @@ def test_routes_are_public():
     route, path = hopline.machine_route(hopline.find_machine("sg2260"), ["a0", "a1"], 1 << 20)
     assert (len(route.hops), path.names) == (1, ("a0", "a1"))
     assert {"machine_route", "plain_route"} <= set(hopline.__all__)
+
+
+def test_expect_and_check():
+    found = hopline.expect("allreduce", "dgx-h100", ranks=8, sizes=["1KiB", 2.0**30])
+    assert found.size.tolist() == [1024.0, 2.0**30]
+    assert np.all((found.low < found.time) & (found.time < found.high))
+    monday = str(EXAMPLES / "monday.toml")
+    assert [t.outcome for t in hopline.check(str(EXAMPLES / "tuesday.log"), hopline.find_machine(monday))] == ["pass"]
+    assert [t.outcome for t in hopline.check(str(EXAMPLES / "wednesday.log"), monday)] == ["fail"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from hopline.errors import FormatError
 from hopline.formats.lines import excerpt, quoted, shown, tells_failure
+from hopline.formats.nccl_ranks import contradictions
 from hopline.quantity import convert
 from hopline.records.table import Fact, Floats, Log, Measure, Table, count_dropped
 
@@ -42,6 +43,12 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     title: str = ""
     ranks: int | None = None
+    contradictions: tuple[str, ...] = ()
+
+    def state_ranks(self, ranks: int | None, notes: tuple[str, ...]) -> None:
+        """Take the number of ranks, with notes on how the log's statements of it agree."""
+        self.ranks, self.contradictions = ranks, contradictions(ranks, notes)
+        self.notes += notes
 
     def add(self, row: Sequence[float], line: int) -> None:
         """Take a row."""
@@ -63,12 +70,11 @@ class Draft:
         return {name: numbers[:, place].copy() for place, name in enumerate(self.names) if not name.startswith("?")}
 
     def table(self, tool: str, measure: Measure, columns: dict[str, Floats]) -> Table:
-        """The table, with what is odd about its rows in its notes."""
-        notes = tuple(self.notes)
+        """The table of all rows."""
         events = count_dropped(sorted(self.events, key=_line))
         return Table(
             tool, self.benchmark, measure, columns, self.met, self.ranks, self.lines[0],
-            self.title, events, notes, self.facts,
+            self.title, events, tuple(self.notes), self.facts, self.contradictions,
         )  # fmt: skip
 
 

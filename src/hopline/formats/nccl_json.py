@@ -179,12 +179,10 @@ def _ranks(run: Run, draft: Draft, redop: str, columns: Mapping[str, Floats]) ->
     allowed = nccl_ranks.interval(draft.benchmark, redop.encode(), seen)
     if allowed and np.isfinite(allowed[1]) and allowed[0] <= allowed[1]:
         draft.facts["ranks_from_factor"] = (int(allowed[0]), int(allowed[1]))
-    notes: tuple[str, ...]
     if seen and seen.single and listed <= 1:
-        draft.ranks, notes = 1, ("busbw is 0 in every row: one rank, no network was used",)
+        draft.state_ranks(1, ("busbw is 0 in every row: one rank, no network was used",))
     elif seen and not seen.consistent:
         told = f"no factor fits busbw/algbw of all rows (typically {seen.typical:.4g}): number of ranks left open"
-        draft.ranks, notes = None, (told,)
+        draft.state_ranks(None, (told,))
     else:
-        draft.ranks, notes = nccl_ranks.agreed(listed, highest if config.devices else None, allowed)
-    draft.notes += notes
+        draft.state_ranks(*nccl_ranks.agreed(listed, highest if config.devices else None, allowed))

@@ -132,6 +132,11 @@ def agreed(listed: int, highest: int | None, allowed: tuple[float, float] | None
     return None, (f"{told}, but busbw/algbw says {_span(allowed)}: number of ranks left open",)
 
 
+def contradictions(ranks: int | None, notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Of notes on the number of ranks those that set busbw/algbw against the rest; a damaged list alone is none."""
+    return tuple(note for note in notes if ranks is None and "busbw" in note)
+
+
 def _fits(ranks: int, allowed: tuple[float, float] | None) -> bool:
     return allowed is None or allowed[0] <= ranks <= allowed[1]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopline.formats.nccl_layout import IN_PLACE, SCALE, Layout, is_verdict
-from hopline.formats.nccl_ranks import Ratio, agreed, benchmark, interval, ratio
+from hopline.formats.nccl_ranks import Ratio, agreed, benchmark, contradictions, interval, ratio
 from hopline.formats.nccl_rows import BAD_TIME, ERROR_INSIDE, TORN, WRONG, ZERO_SIZE, Rows
 from hopline.records.table import Fact, Floats, Table, count_dropped
 
@@ -134,7 +134,7 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
     facts = _facts(draft, own, met)
     facts["bad_rows"], facts["zero_size_rows"] = len(torn), sum(reason == ZERO_SIZE for reason, _ in met.events)
     ranks, notes = _ranks(draft, name, words[1], seen, facts)
-    against = notes if ranks is None else ()
+    against = contradictions(ranks, notes)
     if len(mixed) > 1:
         kinds = sorted({" ".join(part.decode("ascii", "replace") for part in parts if part) for parts in mixed})
         notes += (f"the table mixes {len(kinds)} kinds of rows ({', '.join(kinds[:6])}): sizes come several times",)

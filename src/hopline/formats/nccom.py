@@ -198,8 +198,7 @@ def _ranks(draft: _Draft, algbw: Floats, busbw: Floats, halves: Floats) -> None:
         draft.facts["ranks_from_factor"] = (int(allowed[0]), int(allowed[1]))
     if draft.listed is not None and seen and not seen.consistent:
         allowed = None
-    draft.ranks, notes = nccl_ranks.agreed(draft.listed or 0, draft.listed, allowed)
-    draft.notes += notes
+    draft.state_ranks(*nccl_ranks.agreed(draft.listed or 0, draft.listed, allowed))
 
 
 class _Report(msgspec.Struct):

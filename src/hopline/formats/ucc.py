@@ -153,5 +153,4 @@ def _ranks(draft: Draft, columns: dict[str, Floats]) -> None:
     draft.facts["factor"] = seen.typical
     if allowed and allowed[0] <= allowed[1] < np.inf:
         draft.facts["ranks_from_factor"] = (int(allowed[0]), int(allowed[1]))
-    draft.ranks, notes = agreed(0, None, allowed)
-    draft.notes += notes
+    draft.state_ranks(*agreed(0, None, allowed))

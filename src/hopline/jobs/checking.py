@@ -5,7 +5,6 @@ What belongs here: from a log's tables to questions, and the faults that a table
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,7 @@ from hopline.curve import Floats
 from hopline.errors import HoplineError, InputError
 from hopline.jobs import fitting, layout
 from hopline.jobs.expecting import Expected, expect, least, reach
-from hopline.jobs.questions import Question, by_parts, parts, points_of, tool_of
+from hopline.jobs.questions import Question, by_parts, parts, points_of
 from hopline.machine.topology import Machine
 from hopline.quantity import show
 from hopline.records.fit import Prediction
@@ -27,8 +26,6 @@ from hopline.study.verdicts import hint, judge
 TOLERANCE = 0.1
 WRONG = ("wrong", "validation failed")
 """What the reason of a dropped row says where the run got wrong results."""
-CONTRADICTS = re.compile(r"busbw.*number of ranks left open")
-"""A reader's note that a log's figures exclude one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def _expected(question: Question, sizes: Floats, tool: str) -> Expected:
     if not question.placed:
         raise InputError("where the two ranks ran is not known: give their devices, like --on h0.gpu0,h1.gpu0")
     if operation and operation.ranks is None and question.ranks is None:
-        other = tool_of(operation)
+        other = operation.tool
         if by_parts(other, question.benchmark) != by_parts(tool, question.benchmark):
             raise InputError(f"{other} and {tool} count sizes of {question.benchmark} otherwise, by ranks: give -n")
     low, high = (0.0, np.inf) if operation and question.extrapolate else reach(question)
@@ -140,5 +137,4 @@ def _all_unknown(size: Floats, time: Floats, why: str) -> tuple[Verdict, ...]:
 def _faults(table: Table) -> tuple[str, ...]:
     """What is wrong whatever the machine: results that were checked and are wrong, figures that contradict one another."""
     wrong = [str(d) for d in table.dropped if any(word in d.reason for word in WRONG)]
-    noted = [note for note in table.notes if CONTRADICTS.search(note)]
-    return (*wrong, *dict.fromkeys((*table.contradictions, *noted)))
+    return (*wrong, *table.contradictions)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hopline.curve import Floats
 from hopline.errors import HoplineError, MachineError
 from hopline.jobs import layout, predictions
-from hopline.jobs.questions import Question, by_parts, points_of, tool_of
+from hopline.jobs.questions import Question, by_parts, points_of
 from hopline.jobs.routes import SENDS
 from hopline.machine.cuts import cuts
 from hopline.model import collectives, sends
@@ -90,8 +90,8 @@ def _as_measured(question: Question) -> Expected | None:
     found = predictions.predict_within(operation.name, points, sizes, operation.benchmark, question.extrapolate)
     origin = operation.fitted.origin
     basis = origin if origin.startswith("measured") else f"measured: {origin}"
-    counted = by_parts(tool_of(operation), operation.benchmark) and operation.ranks is None
-    basis += f"; sizes are one rank's part, as {tool_of(operation)} counts" if counted else ""
+    counted = by_parts(operation.tool, operation.benchmark) and operation.ranks is None
+    basis += f"; sizes are one rank's part, as {operation.tool} counts" if counted else ""
     return Expected(found, basis, (), float(points.size[0]), float(points.size[-1]), least(question, sizes))
 
 

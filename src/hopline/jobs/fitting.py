@@ -169,7 +169,9 @@ def _operation(fitted: TableFit) -> Operation:
     pairs = tuple(
         (m, float(f"{t:.{_DIGITS}g}")) for m, t in zip(points.size.tolist(), points.time.tolist(), strict=True)
     )
-    return Operation(table.benchmark or "unnamed", table.ranks, fit.measure, fit.curve, evidence, pairs, fit.draws)
+    return Operation(
+        table.benchmark or "unnamed", table.ranks, fit.measure, fit.curve, evidence, pairs, fit.draws, table.tool
+    )
 
 
 def _send(operation: Operation) -> Link:

@@ -13,21 +13,19 @@ from numpy.typing import ArrayLike
 from hopline import quantity as quantities
 from hopline.curve import Curve, Floats, Hop
 from hopline.errors import InputError, UnknownNameError
-from hopline.jobs import fitting, machines
+from hopline.jobs import checking, expecting, fitting, machines
+from hopline.jobs.checking import Terms
 from hopline.jobs.fitting import TableFit
+from hopline.jobs.questions import Question, benchmark_of
 from hopline.machine.topology import Machine
 from hopline.model import chunks, pipeline
 from hopline.model.chunks import Best
 from hopline.model.forwarding import FORWARDING, Forward
-from hopline.quantity import Dimension
+from hopline.records.fit import Prediction
 from hopline.records.table import Log
+from hopline.records.verdict import Checked
 
 HopText = tuple[str | float | Floats, str | float | Floats]
-
-
-def parse(text: str, dimension: Dimension) -> float:
-    """``text`` such as ``64MiB`` in SI. Raises QuantityError."""
-    return quantities.parse(text, dimension)
 
 
 def p2p(
@@ -95,6 +93,35 @@ def _hop(hop: HopText | Hop) -> Hop:
         quantities.time(latency) if isinstance(latency, str) else latency,
         quantities.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
     )
+
+
+def expect(
+    benchmark: str,
+    machine: str | Machine,
+    ranks: int | None = None,
+    sizes: Sequence[str | float] = (),
+    extrapolate: bool = False,
+) -> Prediction:
+    """What ``benchmark`` should show: size (bytes), time (s), and its 90 % interval low and high (s), arrays of one length.
+
+    ``machine`` is one, or the name or file of one; ``sizes`` are bytes or text, none: those that were measured there, else
+    8 B to 128 MiB. Raises MachineError, FitError, InputError and QuantityError.
+    """
+    found = machines.find(machine) if isinstance(machine, str) else machine
+    asked = tuple(quantities.size(size) if isinstance(size, str) else float(size) for size in sizes)
+    question = Question(found, benchmark_of(benchmark), ranks, asked, (), extrapolate)
+    return expecting.expect(question).found
+
+
+def check(
+    file: str, machine: str | Machine, ranks: int | None = None, tolerance: float = checking.TOLERANCE
+) -> list[Checked]:
+    """Every table of a log held against a machine: ``outcome``, and a verdict with its reason for each size.
+
+    Raises FormatError, MachineError and InputError.
+    """
+    found = machines.find(machine) if isinstance(machine, str) else machine
+    return checking.check(str(file), Terms(found, ranks, tolerance=tolerance))[1]
 
 
 def find_machine(name: str) -> Machine:

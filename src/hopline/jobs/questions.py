@@ -40,15 +40,10 @@ def by_parts(tool: str, benchmark: str) -> bool:
     return benchmark in PARTS.get(tool, ())
 
 
-def tool_of(operation: Operation) -> str:
-    """The tool that measured a saved operation: the first word of its origin."""
-    return operation.fitted.origin.partition(" ")[0]
-
-
 def points_of(operation: Operation) -> Points:
     """The measured points, sizes as nccl-tests counts them where the ranks are known. Raises FitError for too few."""
     points = predictions.points_of(operation)
-    return replace(points, size=points.size * parts(tool_of(operation), operation.benchmark, operation.ranks))
+    return replace(points, size=points.size * parts(operation.tool, operation.benchmark, operation.ranks))
 
 
 @dataclass(frozen=True)

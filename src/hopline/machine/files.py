@@ -161,7 +161,7 @@ class _Reader:
         if curve is None or fitted is None:
             raise MachineError(f"{key} has no pieces")
         draws = tuple(self._drawn(f"{key}.draws[{i}]", draw) for i, draw in enumerate(raw.draws))
-        found = Operation(raw.benchmark, raw.ranks, raw.measure, curve, fitted, points, draws)
+        found = Operation(raw.benchmark, raw.ranks, raw.measure, curve, fitted, points, draws, raw.tool)
         if found.name != name:
             raise MachineError(f"{key}: expected its benchmark and ranks as its name, {found.name}")
         return found

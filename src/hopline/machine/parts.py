@@ -103,6 +103,7 @@ class Operation:
 
     ``measure`` is ``time`` (start to completion) or ``gap`` (time a message adds to a stream). ``points`` are (size in
     bytes, seconds) in order of size; ``draws`` are curves of as many pieces that are equally likely given the points.
+    ``tool`` printed them: tools count sizes in ways of their own.
     """
 
     benchmark: str
@@ -112,6 +113,7 @@ class Operation:
     fitted: Fitted
     points: tuple[tuple[float, float], ...]
     draws: tuple[Curve, ...] = ()
+    tool: str = ""
 
     def __post_init__(self) -> None:
         _one_of("measure", self.measure, get_args(Measure))

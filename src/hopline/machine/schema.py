@@ -74,6 +74,7 @@ class OperationEntry(_Struct, frozen=True):
     fitted: FittedEntry
     points: list[str]
     ranks: int | None = None
+    tool: str = ""
     draws: list[str] = []
 
 

@@ -101,6 +101,7 @@ def _operation(operation: Operation) -> OperationEntry:
         fitted=_fitted(operation.fitted),
         points=[f"{write(size, 'size')}: {write(time, 'time')}" for size, time in operation.points],
         ranks=operation.ranks,
+        tool=operation.tool,
         draws=["; ".join("{}: {}, {}".format(*_short(piece)) for piece in curve.pieces) for curve in operation.draws],
     )
 
