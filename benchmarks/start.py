@@ -12,10 +12,15 @@ import time
 from pathlib import Path
 
 ROUNDS = 15
+LOGS = Path(__file__).resolve().parents[1] / "examples/logs"
 COMMANDS = {
     "hopline p2p": ["p2p", "--size", "64MiB", "--latency", "0.55us", "--bandwidth", "64GB/s"],
     "hopline p2p, 3 hops of a preset": ["p2p", "--size", "64MiB", "--machine", "sg2260", "--path", "a1,b2"],
     "hopline presets": ["presets"],
+    "hopline fit, one table": ["fit", str(LOGS / "monday.log")],
+    "hopline expect, by formula": ["expect", "all_reduce", "--machine", "dgx-h100", "-n", "8"],
+    "hopline check": ["check", str(LOGS / "tuesday.log"), "--machine", str(LOGS / "monday.toml")],
+    "hopline diff": ["diff", str(LOGS / "monday.log"), str(LOGS / "tuesday.log")],
     "hopline --help": ["--help"],
 }
 LIMIT = 2.5

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 from hopline.errors import OutputError, UnknownNameError
+from hopline.records.fit import Prediction
+from hopline.records.verdict import Checked, Verdict
+from hopline.show import checking as check_pages
+from hopline.show import expecting as expect_pages
 from hopline.show import figures, images
 from hopline.show import fitting as fit_pages
 from hopline.study.calibrate import calibrate
@@ -20,6 +24,11 @@ NO_ZERO = calibrate(SIZES[1:], TIMES[1:])
 SWEPT = ([1024.0, 65536.0, 1e6], [1e-6, 2e-6, 1e-4])
 BY_SIZE = figures.times({"a": SWEPT, "b": SWEPT}, "size", "Time")
 BY_CHUNKS = figures.marked(figures.times({"k": ([1, 2, 4], [3e-3, 2e-3, 4e-3])}, "chunks", "Chunks"), 2, 2e-3, "best")
+FOUND = Prediction(SIZES[1:], TIMES[1:], 0.9 * TIMES[1:], 1.2 * TIMES[1:])
+CHECKED = Checked(
+    "Table <1>", 3, "measured",
+    (Verdict(1024.0, 2e-6, "pass", "", 2e-6, 3e-6, 1e-9), Verdict(65536.0, 9e-5, "fail", "slower", 1e-5, 2e-5, 1e-6)),
+)  # fmt: skip
 SPECS = {
     "by size": BY_SIZE,
     "from zero": figures.times({"a": ([0.0, 1.0, 1e6], [1e-6, 1e-6, 1e-4])}, "size", "From 0 bytes"),
@@ -27,6 +36,10 @@ SPECS = {
     "stacked": figures.stacked([BY_SIZE, BY_CHUNKS]),
     "fit": fit_pages.picture(SIZES, TIMES, {"one line": LINE, "pieces": PIECES}, "A fit"),
     "held out": fit_pages.picture(SIZES[1:], TIMES[1:], {"pieces": NO_ZERO}, "Held out", held_out=np.array([64.0, 4096])),
+    "a band": fit_pages.picture(SIZES[1:], TIMES[1:], {"pieces": NO_ZERO}, "Band", found=FOUND),
+    "expected": expect_pages.picture("Expected", FOUND, [(1e-9 * m, "a cut") for m in SIZES[1:]]),
+    "checked": check_pages.picture("a.log", [CHECKED]),
+    "checked twice": check_pages.picture("a.log", [CHECKED, CHECKED]),
     "one point": figures.times({"a": ([1024.0], [1e-6])}, "size", "One"),
     "title with <b>&\"quotes'": figures.times({"<x>": SWEPT}, "size", "<script>alert(1)</script>"),
 }  # fmt: skip
@@ -143,3 +156,17 @@ def test_points_that_are_all_fitted_are_called_measured():
     top, bottom = SPECS["fit"]["vconcat"]
     for rows in (top["layer"][1]["data"]["values"], bottom["layer"][1]["data"]["values"]):
         assert {row["role"] for row in rows} == {"measured"}
+
+
+def test_what_is_far_below_the_expected_is_not_drawn():
+    spec = SPECS["expected"]
+    drawn = [row for layer in spec["layer"] for row in layer["data"]["values"] if row.get("series") == "least possible"]
+    assert drawn
+    assert min(row["time"] for row in drawn) >= TIMES[1] / 4
+
+
+def test_points_are_drawn_by_their_verdict_and_nothing_where_nothing_is_expected():
+    dots = [row for layer in SPECS["checked"]["layer"] for row in layer["data"]["values"] if "verdict" in row]
+    assert [(row["x"], row["verdict"]) for row in dots] == [(1024.0, "pass"), (65536.0, "fail")]
+    unknown = Checked("Table 1", 3, "", (Verdict(8.0, 1e-6, "unknown", "no reason"),))
+    assert check_pages.picture("a.log", [unknown]) is None

@@ -11,13 +11,14 @@ from typing import Any
 
 import click
 
-from hopline.cli.options import Share, json_option, machine_option, places_option, print_json, ranks_option
+from hopline.cli.options import Share, json_option, machine_option, places_option, plot_option, print_json, ranks_option
 from hopline.errors import FormatError
 from hopline.jobs import checking, machines, reports
 from hopline.jobs.checking import Terms
 from hopline.jobs.questions import benchmark_of
 from hopline.records.verdict import Checked, Outcome
 from hopline.show import checking as pages
+from hopline.show import images
 from hopline.show.document import print_document
 
 EXAMPLES = """\b
@@ -55,10 +56,11 @@ FAILED, NOTHING_TOLD = 1, 3
 @click.option(
     "--junit", type=click.Path(path_type=File), help="Write the verdicts as JUnit XML too; replaces its own report."
 )
+@plot_option("measured against expected times")
 @json_option
 def check(
     log: str, machine_name: str, ranks: int | None, places: tuple[str, ...], benchmark: str | None, tolerance: float,
-    extrapolate: bool, in_place: bool, junit: File | None, as_json: bool,
+    extrapolate: bool, in_place: bool, junit: File | None, plot: File | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Is a benchmark LOG (- for standard input) what the machine should show? Pass or fail for each size.
 
@@ -85,6 +87,11 @@ def check(
         print_document(pages.page(read.source, terms.machine.name, checked))
     if junit is not None:
         reports.write(junit, pages.junit(read.source, checked))
+    drawn = pages.picture(File(read.source).name, checked) if plot is not None else None
+    if plot is not None and drawn is not None:
+        images.save(drawn, plot)
+        if not as_json:
+            click.echo(f"\nPicture: {plot}")
     raise click.exceptions.Exit(_code({table.outcome for table in checked}))
 
 

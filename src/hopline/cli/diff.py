@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hopline.cli.options import Share, json_option, print_json, quantity
+from hopline.cli.options import Share, json_option, plot_option, print_json, quantity
 from hopline.jobs import diffing
 from hopline.jobs.diffing import Choice, Compared, Diff
 from hopline.show import diffing as pages
@@ -37,7 +37,7 @@ SLOWER, NOTHING_TOLD = 1, 3
 @quantity("--against", "count", "With this table of AFTER, of whatever kind.", least=1)
 @click.option("--in-place", is_flag=True, help="Compare the in-place halves of nccl-tests tables.")
 @click.option("--in-order", is_flag=True, help="Tables of one kind are no repeats: pair them in their order.")
-@click.option("--plot", type=click.Path(path_type=File), help="Picture of ratio against size (.html, .svg, .png).")
+@plot_option("ratio against size")
 @json_option
 def diff(
     before: str, after: str, threshold: float, false_alarms: float, table: float | None, against: float | None,
@@ -52,8 +52,6 @@ def diff(
     Exit code: 0 nothing is slower for real (improvements are told), 1 slower for real by the threshold or more, 2 the files or
     an option are bad, 3 nothing could be told.
     """
-    if plot is not None:
-        images.check_ending(plot)
     if not 0 < false_alarms < 1:
         raise click.UsageError("--false-alarms: expected a percentage above 0 % and below 100 %")
     first, second = (None if n is None else int(n) for n in (table, against))

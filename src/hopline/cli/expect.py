@@ -6,6 +6,7 @@ What belongs here: its options, and its answer as JSON.
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path as File
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from hopline.cli.options import (
     json_option,
     machine_option,
     places_option,
+    plot_option,
     prediction_data,
     print_json,
     quantity,
@@ -23,6 +25,7 @@ from hopline.jobs import expecting, machines
 from hopline.jobs.expecting import Expected
 from hopline.jobs.questions import Question, benchmark_of
 from hopline.show import expecting as pages
+from hopline.show import images
 from hopline.show.document import print_document
 
 EXAMPLES = """\b
@@ -43,10 +46,11 @@ Examples:
 )
 @places_option
 @click.option("--extrapolate", is_flag=True, help="Go beyond the measured sizes, with the interval that this is worth.")
+@plot_option("times against size, with their interval")
 @json_option
 def expect(
     benchmark: str, machine_name: str, ranks: int | None, sizes: list[float] | None, places: tuple[str, ...],
-    extrapolate: bool, as_json: bool,
+    extrapolate: bool, plot: File | None, as_json: bool,
 ) -> None:  # fmt: skip
     """The table that BENCHMARK should print on a machine, with 90 % intervals.
 
@@ -60,14 +64,18 @@ def expect(
     name = benchmark_of(benchmark)
     asked = Question(machine, name, ranks, tuple(dict.fromkeys(sizes or ())), places, extrapolate).with_ranks()
     answer = expecting.expect(asked)
+    title = f"{asked}, {machine.name}"
+    if plot is not None:
+        images.save(pages.picture(title, answer.found, answer.least), plot)
     if as_json:
         print_json(_data(asked, answer))
         return
-    title = f"{asked}, {machine.name}"
     measured = (answer.smallest, answer.largest)
     print_document(
         pages.page(title, answer.basis, answer.found, answer.premises, name, asked.ranks, answer.least, measured)
     )
+    if plot is not None:
+        click.echo(f"\nPicture: {plot}")
 
 
 def _data(question: Question, answer: Expected) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path as File
 from typing import Any
 
 import click
 
-from hopline.cli.options import json_option, prediction_data, print_json, quantity
+from hopline.cli.options import fit_data, json_option, plot_option, prediction_data, print_json, quantity
 from hopline.jobs import fitting, predictions
 from hopline.jobs.fitting import TableFit
-from hopline.records.fit import Fit, Prediction
+from hopline.records.fit import Prediction
 from hopline.records.table import Log
 from hopline.show import fitting as pages
 from hopline.show import images
@@ -39,9 +39,7 @@ _FEW = 3
 @click.option(
     "--save", metavar="NAME|FILE", help="Save a machine that the other commands take: by name, or as FILE.toml."
 )
-@click.option(
-    "--plot", type=click.Path(path_type=File), help="Picture of points, model and residuals (.html, .svg, .png)."
-)
+@plot_option("points, model and residuals")
 @json_option
 def fit(
     files: tuple[str, ...],
@@ -60,8 +58,6 @@ def fit(
     pieces whose breaks are found from the data. The error is that on held-out points: every inner size is left out once
     and predicted from the others.
     """
-    if plot is not None:
-        images.check_ending(plot)
     logs, fits = fitting.fit_files(files, in_place, int(pieces or fitting.MOST_PIECES))
     number = None if table is None else int(table)
     chosen = fitting.choose(fits, number) if plot or predict or table else None
@@ -150,24 +146,11 @@ def _data(f: TableFit, predicted: Prediction | None) -> dict[str, Any]:
         "dropped": [asdict(d) for d in table.dropped],
         "notes": list(table.notes),
         "columns": {name: column.tolist() for name, column in table.columns.items()},
-        "line": _fit_data(f.line),
-        "pieces": _fit_data(f.pieces),
+        "line": fit_data(f.line),
+        "pieces": fit_data(f.pieces),
         "findings": [asdict(finding) for finding in f.findings],
         "reason": f.reason,
     }
     if predicted is not None:
         data["predictions"] = prediction_data(predicted, table.size.min(), table.size.max())
     return data
-
-
-def _fit_data(fit: Fit | None) -> dict[str, Any] | None:
-    """A fit without its draws, of which the intervals are told."""
-    if fit is None:
-        return None
-    pieces = []
-    for i, piece in enumerate(fit.curve.pieces):
-        latency, bandwidth = fit.intervals(i)
-        pieces.append({**asdict(piece), "latency_interval": list(latency), "bandwidth_interval": list(bandwidth)})
-    data = asdict(replace(fit, draws=()))
-    del data["draws"]
-    return {**data, "curve": {"pieces": pieces}}

@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from hopline.cli import measure_page as page
-from hopline.cli.options import json_option, print_json, quantity
+from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.errors import INTERRUPTED, FitError, HoplineError
 from hopline.jobs import machines, measured_pairs, measuring
 from hopline.jobs.measuring import Measured, World
 from hopline.run.kinds import ALL, BY_NAME, PAIRS, WORDS
 from hopline.run.plan import DEFAULT_SIZES, DEFAULT_WINDOW, Plan
+from hopline.show import images
 from hopline.show import measuring as pages
 from hopline.show.document import Block, Line, plain, print_document
 
@@ -89,11 +90,12 @@ def _words(_context: click.Context, _option: click.Parameter, value: str) -> lis
 @click.option(
     "--save", "name", metavar="NAME|FILE", help="Save the fitted machine: by name (default local), or as FILE.toml."
 )
+@plot_option("the latencies, and of all pairs")
 @json_option
 @click.pass_context
 def measure(
     context: click.Context, what: list[str], sizes: list[float] | None, seconds: float | None, window: int | None,
-    ranks: int | None, out: File | None, name: str | None, as_json: bool,
+    ranks: int | None, out: File | None, name: str | None, plot: File | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure real messages between MPI processes, and save the one-way time of Send/Recv as a machine.
 
@@ -117,7 +119,7 @@ def measure(
     if not measured.samples:
         click.echo("hopline: interrupted before anything was measured", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
-    _answer(measured, file, name, as_json, notes, print_document if world is None else _print_plain)
+    _answer(measured, file, name, plot, as_json, notes, print_document if world is None else _print_plain)
     if measured.interrupted:
         begun = f"{len(measured.samples)} of {max(measured.planned, len(measured.samples))}"
         click.echo(f"hopline: interrupted after {begun} measurements were begun; they are kept in {file}", err=True)
@@ -159,7 +161,7 @@ def _print_plain(blocks: Sequence[Block]) -> None:
 
 
 def _answer(
-    measured: Measured, file: File, name: str | None, as_json: bool, notes: list[str],
+    measured: Measured, file: File, name: str | None, plot: File | None, as_json: bool, notes: list[str],
     write: Callable[[Sequence[Block]], None],
 ) -> None:  # fmt: skip
     """Fit, save and print."""
@@ -173,6 +175,12 @@ def _answer(
         except FitError as error:
             reason = str(error)
     found = measured_pairs.studies(measured.turns)
+    drawn = page.picture(fit, found) if plot is not None else None
+    if plot is not None and drawn is not None:
+        images.save(drawn, plot)
+        notes = [*notes, f"Picture: {plot}"]
+    elif plot is not None:
+        notes = [*notes, "Nothing to draw: latency and pairs have pictures."]
     if as_json:
         print_json(page.data(measured, fit, found, file, saved, notes))
         return

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path as File
 
+from hopline.cli.options import fit_data
 from hopline.jobs import machines
 from hopline.jobs.fitting import TableFit
 from hopline.jobs.measured_pairs import PairStudy
 from hopline.jobs.measuring import Measured
+from hopline.quantity import show
+from hopline.show import figures
 from hopline.show import fitting as fit_pages
 from hopline.show import measuring as pages
 from hopline.show import pairs as pair_pages
@@ -59,6 +62,19 @@ def end(fit: TableFit | None, file: File, saved: File | None, kept: File | None,
     return blocks
 
 
+def picture(fit: TableFit | None, found: list[PairStudy]) -> figures.Spec | None:
+    """The heat map of each study of pairs, and the fitted latencies; None where there is neither."""
+    specs = [
+        pair_pages.picture(study.report, f"{study.benchmark} at {show(study.size, 'size')}")
+        for study in found
+        if study.report is not None
+    ]
+    if fit is not None and fit.pieces is not None:
+        curves = {f"{len(fit.pieces.curve.pieces)} pieces": fit.pieces}
+        specs.append(fit_pages.picture(fit.table.size, fit.time, curves, fit.title))
+    return figures.stacked(specs) if len(specs) > 1 else next(iter(specs), None)
+
+
 def data(
     measured: Measured, fit: TableFit | None, found: list[PairStudy], file: File, saved: File | None, notes: list[str]
 ) -> dict[str, object]:
@@ -68,8 +84,9 @@ def data(
     ]  # fmt: skip
     return {
         "samples": samples,
-        "line": None if fit is None or fit.line is None else asdict(fit.line),
-        "pieces": None if fit is None or fit.pieces is None else asdict(fit.pieces),
+        "line": fit_data(fit.line) if fit is not None else None,
+        "pieces": fit_data(fit.pieces) if fit is not None else None,
+        "findings": [asdict(finding) for finding in fit.findings] if fit is not None else [],
         "pairs": [_pair_data(study) for study in found],
         "file": str(file),
         "machine": None if saved is None else str(saved),

@@ -10,13 +10,16 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path as File
 from typing import Any
 
 import click
 
 from hopline.errors import HoplineError
+from hopline.jobs.loading import resolve
 from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
-from hopline.records.fit import Prediction
+from hopline.records.fit import Fit, Prediction
 
 _LIST = re.compile(r"[A-Za-z]\s*,|\.\.")
 
@@ -98,6 +101,25 @@ places_option = click.option(
     "--on", "places", callback=_names, metavar="DEVICE[,...]",
     help="The devices of the ranks in order, like h0.gpu0,h1.gpu0 (* is any number: h0.gpu*); default: the first ones.",
 )  # fmt: skip
+
+
+def plot_option(what: str) -> Callable[..., Any]:
+    """``--plot`` with what it shows; its ending must be that of a picture."""
+    return click.option(
+        "--plot",
+        type=click.Path(path_type=File),
+        callback=_picture_file,
+        help=f"Picture of {what} (.html, .svg, .png).",
+    )
+
+
+def _picture_file(ctx: click.Context, param: click.Parameter, value: File | None) -> File | None:
+    del ctx, param
+    if value is not None:
+        resolve("hopline.show.images:check_ending")(value)
+    return value
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, in SI units.")
 
 
@@ -106,6 +128,19 @@ def print_json(answer: object) -> None:
     plain = "utf" not in (sys.stdout.encoding or "").lower()
     json.dump(_finite(answer), sys.stdout, indent=2, ensure_ascii=plain)
     sys.stdout.write("\n")
+
+
+def fit_data(fit: Fit | None) -> dict[str, Any] | None:
+    """A fit without its draws, of which the intervals are told."""
+    if fit is None:
+        return None
+    pieces = []
+    for i, piece in enumerate(fit.curve.pieces):
+        latency, bandwidth = fit.intervals(i)
+        pieces.append({**asdict(piece), "latency_interval": list(latency), "bandwidth_interval": list(bandwidth)})
+    data = asdict(replace(fit, draws=()))
+    del data["draws"]
+    return {**data, "curve": {"pieces": pieces}}
 
 
 def prediction_data(found: Prediction, smallest: float, largest: float) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from hopline.cli.options import json_option, quantity
+from hopline.cli.options import json_option, plot_option, quantity
 from hopline.cli.p2p_page import Asked, print_many, print_one
 from hopline.errors import InputError, QuantityError
 from hopline.jobs import routes, transfer
@@ -68,9 +68,7 @@ _TURNAROUND = "give --turnaround"
 @quantity("--in-flight", "count", "Requests in flight at once.", many=True)
 @quantity("--payload", "size", "Bytes of one request.", many=True, least=1)
 @quantity("--turnaround", "time", "Time from a request to its completion (default: the start-up).", many=True)
-@click.option(
-    "--plot", type=click.Path(path_type=File), help="Picture of time against size and against k (.html, .svg, .png)."
-)
+@plot_option("time against size and against k")
 @json_option
 def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
     """Cost of one transfer: how long, where the time goes, which limit binds, what to change.
@@ -78,8 +76,6 @@ def p2p(plot: File | None, as_json: bool, **given: Any) -> None:
     Give the hops (--latency and --bandwidth, or --hop for each), or a --machine and a --path through it. Every quantity
     may be a list (1KiB,64KiB) or a range (1KiB..1GiB doubles, 1KiB..1GiB:x4, 1us..9us:+2us; counts go by one).
     """
-    if plot is not None:
-        resolve("hopline.cli.p2p_picture:check_ending")(plot)
     asked = list(_questions(given))
     if plot is not None:
         resolve("hopline.cli.p2p_picture:draw")(asked, plot)

@@ -10,7 +10,6 @@ from hopline.jobs import transfer
 from hopline.quantity import show
 from hopline.show import figures, images
 
-check_ending = images.check_ending
 """Refuses an ending that no writer knows."""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hopline.quantity import show
 from hopline.records.verdict import Checked, Outcome, Verdict
+from hopline.show import figures
 from hopline.show.document import Block, Grid, Heading, Line
 
 if TYPE_CHECKING:
@@ -77,6 +78,27 @@ def _row(verdict: Verdict) -> tuple[str, ...]:
     ratio = f"{verdict.time / verdict.expected:.2f}" if verdict.expected else "—"
     reason = "" if verdict.reason.startswith(("slower", "faster")) else verdict.reason
     return (show(verdict.size, "size"), *times, ratio, verdict.outcome, reason)
+
+
+MOST_DRAWN = 6
+
+
+def picture(source: str, checked: Sequence[Checked]) -> figures.Spec | None:
+    """Measured against expected times of the first MOST_DRAWN tables that something is expected of; None for none."""
+    told = [table for table in checked if any(verdict.expected for verdict in table.verdicts)]
+    specs = [_drawn(table, source) for table in told[:MOST_DRAWN]]
+    return figures.stacked(specs) if len(specs) > 1 else next(iter(specs), None)
+
+
+def _drawn(table: Checked, source: str) -> figures.Spec:
+    points = [(verdict.size, verdict.time, verdict.outcome) for verdict in table.verdicts]
+    lines = {}
+    for name, part in (("expected", "expected"), ("passes up to", "limit"), ("least possible", "least")):
+        known = [(v.size, float(getattr(v, part))) for v in table.verdicts if getattr(v, part)]
+        if known:
+            sizes, times = zip(*known, strict=True)
+            lines[name] = (sizes, times)
+    return figures.against(points, lines, [], f"{table.title}, {source}")
 
 
 def junit(source: str, checked: Sequence[Checked], error: str = "") -> str:

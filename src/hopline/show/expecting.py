@@ -11,6 +11,7 @@ from hopline.quantity import show
 from hopline.records.busbw import FACTORS
 from hopline.records.estimate import Premise
 from hopline.records.fit import Prediction
+from hopline.show import figures
 from hopline.show.document import Block, Grid, Heading, Line
 
 
@@ -53,3 +54,13 @@ def _premise(premise: Premise) -> Line:
     mark = "broken" if premise.status == "broken" else "premise"
     effect = f": {premise.effect}" if premise.effect else ""
     return Line(f"{mark}: {premise.text}{effect}", "bad" if premise.status == "broken" else "faint")
+
+
+def picture(title: str, found: Prediction, least: Sequence[tuple[float, str]] | None) -> figures.Spec:
+    """Expected times with their interval, and the least that the links allow."""
+    sizes = found.size.tolist()
+    lines = {"expected": (sizes, found.time.tolist())}
+    if least:
+        lines["least possible"] = (sizes, [bound for bound, _ in least])
+    band = list(zip(sizes, found.low.tolist(), found.high.tolist(), strict=True))
+    return figures.against([], lines, band, f"{title}; shaded: 90 % interval")

@@ -196,6 +196,39 @@ def heat_map(cells: Sequence[tuple[str, str, float]], axes: tuple[str, str], val
     return {**head, "data": {"values": rows}, **body, "config": _CONFIG}
 
 
+_BELOW = 4.0
+
+
+def against(
+    points: Sequence[tuple[float, float, str]],
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    band: Band,
+    title: str,
+) -> Spec:
+    """Measured times beside what they are held against, over size.
+
+    points: (size in bytes, seconds, verdict); lines: name -> (sizes, seconds), the first the most telling: where others lie
+    far below it they are not drawn; band: (size, low, high) in s.
+    """
+    dots: list[Spec] = [{"x": x, "time": t, "verdict": verdict} for x, t, verdict in points]
+    every = [(name, x, t) for name, xy in lines.items() for x, t in zip(*xy, strict=True)]
+    least = min([t for _, t, _ in points] + list(next(iter(lines.values()))[1]), default=0.0) / _BELOW
+    drawn: list[Spec] = [{"x": x, "time": t, "series": name} for name, x, t in every if t >= least]
+    rows = [*dots, *drawn]
+    x, y = _size_axis(rows), _time_axis([float(row["time"]) for row in rows])
+    names = [name for name in _VERDICTS if any(row["verdict"] == name for row in dots)]
+    colour = {**_series(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
+    dashes = {"field": "series", "type": "nominal", "legend": None, "scale": _dashes(list(lines))}
+    encoding = {"x": x, "y": y, "color": _series(list(lines)), "strokeDash": dashes}
+    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": encoding}
+    dot = {"mark": _DOT, "encoding": {"x": x, "y": y, "color": colour}}
+    layers = [*_band(band, x, y), {"data": {"values": _thinned(drawn)}, **line}]
+    layers += [{"data": {"values": _thinned(dots)}, **dot}] if dots else []
+    own = {"scale": {"color": "independent"}, "legend": {"color": "independent"}}
+    head: Spec = {"$schema": SCHEMA, "title": _title(title, len(rows)), "width": 640, "height": 360}
+    return {**head, "layer": layers, "resolve": own, "config": _CONFIG}
+
+
 def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, title: str) -> Spec:
     """Ratios with their intervals against size: (size, ratio, low, high, what it is); ``band``: what does not matter.
 
@@ -230,7 +263,10 @@ def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, 
     return {**head, "layer": layers, "config": _CONFIG}
 
 
-_VERDICTS = {"slower": "#b5473c", "faster": "#3a8f5c", "small": "#d9822b", "noise": "#2f6db5", "cannot tell": "#999999"}
+_VERDICTS = {
+    "slower": "#b5473c", "faster": "#3a8f5c", "small": "#d9822b", "noise": "#2f6db5", "cannot tell": "#999999",
+    "fail": "#b5473c", "pass": "#3a8f5c", "unknown": "#999999",
+}  # fmt: skip
 
 
 def stacked(specs: Sequence[Spec]) -> Spec:
