@@ -1,17 +1,14 @@
 """Intervals of transfers over links that were fitted."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from written import SIZES, line, noisy, osu
 
 from hopline.cli.main import code_of
-from hopline.curve import Curve
 from hopline.jobs import drawn, fitting, machines, routes, transfer
 from hopline.jobs.transfer import Transfer, Window
-from hopline.machine.parts import Fitted, Operation
 
 ENDS = ("rank0", "rank1")
 TRUTH = line((0, *SIZES), 3e-6, 12e9)
@@ -70,31 +67,6 @@ def test_both_ways_and_requests_have_one_too(tmp_path):
     assert exchange.low < exchange.value < exchange.high
     held = transfer.cost(question(machine, 2.0**20, window=Window(1.0, 4096.0, 1e-3))).estimate
     assert held.low == held.value == held.high == pytest.approx(2**20 / 4096 * 1e-3)
-
-
-def test_quantiles_of_student():
-    """Tables: 5 degrees, 90 % of both sides 2.015; 7: 1.895; the ends widen it as (k + 1/2) / 40 does."""
-    assert drawn._student(10**9)[[1, -2]] == pytest.approx([-1.780, 1.780], abs=1e-3)
-    for degrees, ninety in ((5, 2.015), (7, 1.895), (30, 1.697)):
-        found = np.interp(0.95, (np.arange(drawn.ROUTES) + 0.5) / drawn.ROUTES, drawn._student(degrees))
-        assert found == pytest.approx(ninety, rel=0.02)
-
-
-def test_scatter_counts_the_freedom_that_the_fit_took():
-    """10 % up and down about a line of two parameters through 8 points."""
-    curve = Curve.line(1e-6, 1e9)
-    points = tuple((m, (1e-6 + m / 1e9) * np.exp(0.1 * (-1) ** i)) for i, m in enumerate(4.0 ** np.arange(8)))
-    operation = Operation("latency", 2, "time", curve, Fitted("x", 1.0, 16384.0, 0.0, 0.0), points, (curve,))
-    assert drawn._scatter(operation, 64.0) == pytest.approx(0.1 / np.sqrt(1 - 2 / 8))
-
-
-def test_an_empty_message_over_a_curve_without_start_up():
-    """Its curve says 0 s: there is nothing to scatter about."""
-    curve = Curve.line(0.0, 1e9)
-    points = ((0.0, 1e-9), (1e3, 1e-6), (1e6, 1e-3))
-    operation = Operation("latency", 2, "time", curve, Fitted("x", 0.0, 1e6, 0.0, 0.0), points, (curve,))
-    assert drawn._scatter(operation, 0.0) == pytest.approx(0.0)
-    assert drawn._scatter(replace(operation, points=points[:1]), 0.0) == 0.0
 
 
 def test_p2p_shows_it_for_one_question_and_not_for_sweeps(tmp_path, capsys, monkeypatch):

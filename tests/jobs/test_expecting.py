@@ -9,7 +9,8 @@ from written import SIZES, line, nccl, osu
 from hopline.curve import Curve
 from hopline.errors import FitError, HoplineError, InputError, MachineError
 from hopline.jobs import expecting, fitting, machines
-from hopline.jobs.questions import Question, benchmark_of, parts, points_of
+from hopline.jobs.benchmarks import benchmark_of, parts
+from hopline.jobs.questions import Question, points_of
 from hopline.machine.parts import Fitted, Operation
 from hopline.machine.topology import Machine
 from hopline.model import collectives

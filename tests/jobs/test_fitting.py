@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hopline.errors import FitError, FormatError, OutputError
-from hopline.jobs import fitting, machines, routes, transfer
+from hopline.jobs import benchmarks, fitting, machines, routes, transfer
 from hopline.records.table import Table
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
@@ -276,13 +276,13 @@ def test_saving_by_name(tmp_path, monkeypatch):
 def test_a_link_fitted_to_sends_is_called_send(name):
     chosen = fits_of("osu-pairs.out")[0]
     chosen = replace(chosen, table=replace(chosen.table, benchmark=name))
-    assert name in routes.SENDS
+    assert name in benchmarks.SENDS
     assert list(fitting.machine_of(chosen, "m").links) == ["send"]
     assert set(fitting.machine_of(chosen, "m").sources) == {"links.send.bandwidth", "links.send.startup.whole"}
 
 
 def test_what_prices_a_send():
-    assert frozenset({"send", "sendrecv", "latency", "multi_lat"}) == routes.SENDS
+    assert frozenset({"send", "sendrecv", "latency", "multi_lat"}) == benchmarks.SENDS
 
 
 def test_the_evidence_stands_in_the_file(tmp_path):

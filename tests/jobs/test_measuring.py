@@ -347,3 +347,11 @@ def test_an_interrupted_demonstration_ends(events, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         demonstration.measure(1.0, tmp_path / "s.jsonl", lambda event: None)
     assert len(samples_file.load(str(tmp_path / "s.jsonl"))) == 1
+
+
+def test_the_bar_says_what_is_timed():
+    seen = []
+    watch = measuring.told(lambda fraction, text: seen.append((fraction, text)))
+    watch(Progress(64, 0, 1, 3, 4, 0.25, "pair-bw", (1, 0)))
+    watch(Progress(1024, 0, 1, 1, 4, 0.1))
+    assert seen == [(0.5, "pair-bw 1→0 64 B"), (0.1, "latency 1 KiB")]

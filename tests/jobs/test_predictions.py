@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from hopline.cli.fit import fit
 from hopline.errors import FitError
-from hopline.jobs import fitting, predictions
+from hopline.jobs import fitting, predictions, questions
 from hopline.study.beyond import COLLECTIVE, SEND
 from hopline.study.predict import predict
 
@@ -61,7 +61,7 @@ def test_beyond_it_the_benchmark_decides():
 
 def test_a_saved_operation_predicts_as_its_log_does():
     operation = fitting.machine_of(PAIRS[1], "m").operations["bw.2"]
-    points = predictions.points_of(operation)
+    points = questions.points_of(operation)
     assert points.size.tolist() == PAIRS[1].points.size.tolist()
     assert points.time == pytest.approx(PAIRS[1].points.time, rel=1e-5)
     ours = predictions.predict_within("bw", points, [100.0, 2.0**22], "bw", extrapolate=True)
@@ -72,7 +72,7 @@ def test_a_saved_operation_predicts_as_its_log_does():
 def test_an_operation_of_too_few_points_predicts_nothing():
     operation = fitting.machine_of(PAIRS[1], "m").operations["bw.2"]
     with pytest.raises(FitError, match="2 distinct sizes are too few"):
-        predictions.points_of(replace(operation, points=operation.points[:2]))
+        questions.points_of(replace(operation, points=operation.points[:2]))
 
 
 # --- hopline fit --json -------------------------------------------------------------------------------------------

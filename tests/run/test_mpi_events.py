@@ -10,7 +10,7 @@ from hopline.errors import DataMismatchError, RunError
 from hopline.records.sample import Sample
 from hopline.run.ends import Cell
 from hopline.run.kinds import kinds_of
-from hopline.run.mpi import Progress, Started, events_of, label, parse, places, stages
+from hopline.run.mpi import Progress, Started, events_of, parse, places, stages
 from hopline.run.plan import Plan
 
 CELLS = [Cell("latency", 0, (0, 1)), Cell("latency", 8, (0, 1)), Cell("pair-bw", 64, (1, 0), 4)]
@@ -74,12 +74,6 @@ def test_what_is_wrong_is_one_line(lines, code, error, message):
 @pytest.mark.parametrize("line", ["", "hello", '["event"]', "{}", '{"other": 1}'])
 def test_other_lines_are_no_events(line):
     assert parse(line) == {}
-
-
-def test_what_is_timed_in_a_word():
-    progress = Progress(64, 0, 1, 1, 1, 0.0, "pair-bw", (1, 0))
-    assert label(progress) == "pair-bw 1→0"
-    assert label(Progress(64, 0, 1, 1, 1, 0.0)) == "latency"
 
 
 def test_pairs_and_crowds_come_with_their_hosts():

@@ -32,8 +32,8 @@ def test_one_and_two_degrees_have_closed_forms():
 def test_medians_of_rows_with_gaps():
     values = np.array([[3.0, 1.0, 2.0, 9.0], [3.0, 1.0, 2.0, 9.0], [5.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     there = np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
-    assert chance.medians(values, there)[:3].tolist() == [2.5, 2.0, 5.0]
-    assert np.isnan(chance.medians(values, there)[3])
+    assert chance.row_medians(values, there)[:3].tolist() == [2.5, 2.0, 5.0]
+    assert np.isnan(chance.row_medians(values, there)[3])
 
 
 def test_the_scale_is_that_of_normal_noise_and_withstands_outliers():
@@ -43,3 +43,11 @@ def test_the_scale_is_that_of_normal_noise_and_withstands_outliers():
     noise[:200] = 1e6
     assert chance.scale(noise) == pytest.approx(2.0, rel=0.15)
     assert chance.scale(np.zeros(5)) == 0
+
+
+def test_a_sample_of_student():
+    """Tables: 5 degrees, 90 % of both sides 2.015; 7: 1.895; the ends widen it as (k + 1/2) / 40 does."""
+    assert chance.t_sample(40, 1e9)[[1, -2]] == pytest.approx([-1.780, 1.780], abs=1e-3)
+    for freedom, ninety in ((5, 2.015), (7, 1.895), (30, 1.697)):
+        found = np.interp(0.95, (np.arange(40) + 0.5) / 40, chance.t_sample(40, freedom))
+        assert found == pytest.approx(ninety, rel=0.02)

@@ -13,7 +13,7 @@ from simulated import DOUBLING, TRUTHS, measured
 from hopline.curve import Curve, Piece
 from hopline.records.fit import Fit, interval
 from hopline.study.calibrate import calibrate
-from hopline.study.draws import KEPT, draw
+from hopline.study.draws import KEPT, draw, scatter_near
 from hopline.study.points import Points
 
 QUADRUPLING = 4.0 ** np.arange(2, 14)
@@ -179,3 +179,17 @@ def test_every_draw_is_a_curve_of_as_many_pieces(points):
         assert all(a < b for a, b in pairwise([0.0, *curve.breaks]))
         for piece in curve.pieces:
             assert float(f"{piece.latency:.6g}") == piece.latency
+
+
+def test_scatter_counts_the_freedom_that_the_fit_took():
+    """10 % up and down about a line of two parameters through 8 points."""
+    size, curve = 4.0 ** np.arange(8), Curve.line(1e-6, 1e9)
+    time = curve.time(size) * np.exp(0.1 * (-1.0) ** np.arange(8))
+    assert scatter_near(size, time, curve, 64.0) == pytest.approx(0.1 / np.sqrt(1 - 2 / 8))
+
+
+def test_an_empty_message_over_a_curve_without_start_up():
+    """Its curve says 0 s: there is nothing to scatter about."""
+    size, time, curve = np.array([0.0, 1e3, 1e6]), np.array([1e-9, 1e-6, 1e-3]), Curve.line(0.0, 1e9)
+    assert scatter_near(size, time, curve, 0.0) == pytest.approx(0.0)
+    assert scatter_near(size[:1], time[:1], curve, 0.0) == 0.0

@@ -37,7 +37,7 @@ _SMALL, _LARGE = 1024.0, float(32 << 20)
     show_default=True,
     help="Where samples and pictures go.",
 )
-@quantity("--seconds", "time", "Time to measure for (default 25 s).")
+@quantity("--seconds", "time", "Time to measure for (default 25 s).", bare="s")
 @json_option
 def demo(folder: File, seconds: float | None, as_json: bool) -> None:
     """Measure this machine, fit on part of the sizes, predict the others and compare, say what binds, draw it.

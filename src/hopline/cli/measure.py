@@ -80,7 +80,10 @@ def _words(_context: click.Context, _option: click.Parameter, value: str) -> lis
     "--sizes", "size", "Message sizes (default: 0 B, 1 B and 8 B to 64 MiB, doubling; pairs: 8 B, 256 KiB).", many=True
 )
 @quantity(
-    "--seconds", "time", "Time for all that is still to be measured (default 30 s); 5 repeats of each may take longer."
+    "--seconds",
+    "time",
+    "Time for all that is still to be measured (default 30 s); 5 repeats of each may take longer.",
+    bare="s",
 )
 @click.option("--window", type=int, help=f"Messages in flight in bw, bibw, mbw and pairs (default {DEFAULT_WINDOW}).")
 @click.option("--ranks", type=int, help="Ranks for mbw, barrier and pairs (default: one a core, 4 to 8).")

@@ -21,14 +21,15 @@ from hopline.jobs.loading import resolve
 from hopline.quantity import EXAMPLES, Dimension, parse, parse_list
 from hopline.records.fit import Fit, Prediction
 
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _LIST = re.compile(r"[A-Za-z]\s*,|\.\.")
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg]
     """A quantity of one dimension, or with ``many`` a list or range of them; the value is SI floats."""
 
-    def __init__(self, dimension: Dimension, many: bool = False, least: float = 0.0) -> None:
-        self.dimension, self.many, self.least = dimension, many, least
+    def __init__(self, dimension: Dimension, many: bool = False, least: float = 0.0, bare: str = "") -> None:
+        self.dimension, self.many, self.least, self.bare = dimension, many, least, bare
         self.name = dimension
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
@@ -44,6 +45,8 @@ class Quantity(click.ParamType):  # type: ignore[type-arg]
             raise click.UsageError(
                 f"{param.opts[0] if param else ''}: {value!r} is a list, and this option takes one value", ctx
             )
+        if self.bare and _PLAIN.fullmatch(value.strip()):
+            value += self.bare
         try:
             found = parse_list(value, self.dimension) if self.many else [parse(value, self.dimension)]
             below = [v for v in found if v < self.least]
@@ -55,9 +58,14 @@ class Quantity(click.ParamType):  # type: ignore[type-arg]
         return found if self.many else found[0]
 
 
-def quantity(name: str, dimension: Dimension, text: str, many: bool = False, least: float = 0.0) -> Callable[..., Any]:
-    """An option that takes a quantity; its help ends with an example."""
-    kind = Quantity(dimension, many, least)
+def quantity(
+    name: str, dimension: Dimension, text: str, many: bool = False, least: float = 0.0, bare: str = ""
+) -> Callable[..., Any]:
+    """An option that takes a quantity; its help ends with an example.
+
+    ``bare`` is the unit of a plain number, where the option's own name says it.
+    """
+    kind = Quantity(dimension, many, least, bare)
     return click.option(name, type=kind, help=f"{text} Like {EXAMPLES[dimension].split(', ')[0]}.")
 
 

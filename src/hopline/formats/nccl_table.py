@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hopline.formats.nccl_layout import IN_PLACE, SCALE, Layout, is_verdict
 from hopline.formats.nccl_ranks import Ratio, agreed, benchmark, contradictions, interval, ratio
 from hopline.formats.nccl_rows import BAD_TIME, ERROR_INSIDE, TORN, WRONG, ZERO_SIZE, Rows
+from hopline.quantity import show
 from hopline.records.table import Fact, Floats, Table, count_dropped
 
 _ENOUGH = 5 * SCALE["algbw"]
@@ -40,6 +41,7 @@ class Draft:
     highest: int | None
     average: float | None = None
     out_of_bounds: float | None = None
+    largest: int | None = None
     right_halves: list[int] = field(default_factory=list)
     torn: Events = field(default_factory=list)
 
@@ -134,7 +136,7 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
     facts = _facts(draft, own, met)
     facts["bad_rows"], facts["zero_size_rows"] = len(torn), sum(reason == ZERO_SIZE for reason, _ in met.events)
     ranks, notes = _ranks(draft, name, words[1], seen, facts)
-    against = contradictions(ranks, notes)
+    against = (*contradictions(ranks, notes), *_cut_short(draft, own["size"]))
     if len(mixed) > 1:
         kinds = sorted({" ".join(part.decode("ascii", "replace") for part in parts if part) for parts in mixed})
         notes += (f"the table mixes {len(kinds)} kinds of rows ({', '.join(kinds[:6])}): sizes come several times",)
@@ -147,6 +149,21 @@ def _table(draft: Draft, rows: Rows, own: dict[str, Floats], met: _Met) -> Table
         "nccl-tests", name, "time", own, met.count, ranks, met.line,
         dropped=count_dropped(sorted(met.events + torn, key=_line)), notes=notes, facts=facts, contradictions=against,
     )  # fmt: skip
+
+
+_FAR = 4
+"""A table that ends this factor below the largest size that was asked for did not end by its steps."""
+
+
+def _cut_short(draft: Draft, size: Floats) -> tuple[str, ...]:
+    """A run that stopped before the sizes it was asked for, without the lines that end it."""
+    ended = draft.average is not None or draft.out_of_bounds is not None
+    if ended or draft.largest is None or draft.largest < _FAR * size.max():
+        return ()
+    reach = (
+        f"stops at {show(size.max(), 'size')} though the run was asked for sizes up to {show(draft.largest, 'size')}"
+    )
+    return (f"the table {reach}, and its last lines are missing: the run died, or the log was cut",)
 
 
 def _line(event: tuple[str, int]) -> int:
@@ -182,6 +199,8 @@ def _facts(draft: Draft, own: _Columns, met: _Met) -> dict[str, Fact]:
         facts["version"] = draft.version
     if draft.average is not None:
         facts["average_busbw"] = draft.average
+    if draft.largest is not None:
+        facts["largest_asked"] = draft.largest
     if draft.out_of_bounds is not None:
         facts["out_of_bounds"] = draft.out_of_bounds
     return facts

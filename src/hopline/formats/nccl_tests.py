@@ -33,6 +33,7 @@ _COMMAND = re.compile(rb"(\w+?)_perf(?:_mpi)?(?:[\"',]*\s+[\"']?-|\s*$)")
 _NAME = re.compile(rb"(\w+?)_perf")
 _BARE_RANK = re.compile(rb"Rank\s+(\d+)\s+(?:Group|Pid)\b")
 _NUMBER = re.compile(rb":\s*([\d.e+-]+)")
+_LARGEST = re.compile(rb"\bmaxBytes:? *(\d{1,18})\b")
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class _Start:
     benchmark: str = ""
     listed: int = 0
     highest: int | None = None
+    largest: int | None = None
 
 
 @dataclass(slots=True)
@@ -100,6 +102,9 @@ class _Reader:
         self.start.seen.add(key)
         if key == b"nccl-tests":
             self.start.version = _version(raw)
+        asked = _LARGEST.search(raw)
+        if asked:
+            self.start.largest = int(asked[1])
 
     def collective(self, raw: bytes, line: int) -> None:
         """``# Collective test starting: all_reduce_perf``, or ``concluded``."""
@@ -164,6 +169,7 @@ class _Reader:
             number = len(self.drafts)
             self.draft = Draft(number, layout, named, self.start.version, self.start.listed, self.start.highest)
             self.draft.right_halves, self.stray = self.stray, []
+            self.draft.largest = self.start.largest
             self.drafts.append(self.draft)
             if layout not in self.stores:
                 self.stores[layout] = Rows(layout)

@@ -13,8 +13,9 @@ import numpy as np
 from hopline.curve import Floats
 from hopline.errors import HoplineError, InputError
 from hopline.jobs import fitting, layout
+from hopline.jobs.benchmarks import by_parts, parts
 from hopline.jobs.expecting import Expected, expect, least, reach
-from hopline.jobs.questions import Question, by_parts, parts, points_of
+from hopline.jobs.questions import Question, points_of
 from hopline.machine.topology import Machine
 from hopline.quantity import show
 from hopline.records.fit import Prediction
@@ -80,7 +81,7 @@ def check_table(number: int, table: Table, terms: Terms) -> Checked:
         question = question.with_ranks()
         expected = _expected(question, counted, table.tool)
     except HoplineError as error:
-        expected = Expected(_spread(counted, None), "", least=least(question, counted) if question.placed else None)
+        expected = Expected(_filled(counted, None), "", least=least(question, counted) if question.placed else None)
         outside = str(error)
     else:
         outside = _outside(question)
@@ -101,9 +102,9 @@ def _expected(question: Question, sizes: Floats, tool: str) -> Expected:
     low, high = (0.0, np.inf) if operation and question.extrapolate else reach(question)
     asked = tuple(m for m in sizes.tolist() if low <= m <= high)
     if not asked:
-        return Expected(_spread(sizes, None), "", least=least(question, sizes))
+        return Expected(_filled(sizes, None), "", least=least(question, sizes))
     answer = expect(replace(question, sizes=asked))
-    return replace(answer, found=_spread(sizes, answer.found), least=least(question, sizes))
+    return replace(answer, found=_filled(sizes, answer.found), least=least(question, sizes))
 
 
 def _outside(question: Question) -> str:
@@ -120,7 +121,7 @@ def _seen(question: Question, sizes: Floats) -> Floats:
     return np.array([times.get(m, np.nan) for m in sizes.tolist()])
 
 
-def _spread(sizes: Floats, found: Prediction | None) -> Prediction:
+def _filled(sizes: Floats, found: Prediction | None) -> Prediction:
     """A prediction of all ``sizes`` from one of some of them, NaN for the others."""
     columns = [np.full(len(sizes), np.nan) for _ in range(3)]
     if found is not None:

@@ -44,8 +44,8 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What was measured of one kind: the tables (numbers from 1 in the file) that are repeats of one, as one side."""
+class Group:
+    """Tables of one kind (numbers from 1 in the file) that are repeats of one, as one side."""
 
     kind: Kind
     numbers: tuple[int, ...]
@@ -56,8 +56,8 @@ class Measured:
 class Compared:
     """Two sides and the change between them."""
 
-    before: Measured
-    after: Measured
+    before: Group
+    after: Group
     change: Change
 
 
@@ -97,7 +97,7 @@ def diff(
     choice = choice or Choice()
     logs = [fitting.read(file) for file in (before, after)]
     both = [
-        _chosen(log, _measured(log, choice, number), number)
+        _chosen(log, _groups(log, choice, number), number)
         for log, number in zip(logs, (choice.table, choice.against), strict=True)
     ]
     pairs, notes = _paired(logs, both, choice)
@@ -108,7 +108,7 @@ def diff(
     return Diff(logs[0], logs[1], compared, alone[0], alone[1], notes)
 
 
-def _chosen(log: Log, found: list[Measured], number: int | None) -> list[Measured]:
+def _chosen(log: Log, found: list[Group], number: int | None) -> list[Group]:
     if number is None:
         return found
     if not 1 <= number <= len(log.tables):
@@ -116,7 +116,7 @@ def _chosen(log: Log, found: list[Measured], number: int | None) -> list[Measure
     return [m for m in found if number in m.numbers]
 
 
-def _measured(log: Log, choice: Choice, number: int | None) -> list[Measured]:
+def _groups(log: Log, choice: Choice, number: int | None) -> list[Group]:
     """What the file holds, in file order; a table that was chosen by number stands alone."""
     turns = _turns(log) if log.kind == samples.KIND else None
     groups: dict[object, list[int]] = {}
@@ -131,16 +131,14 @@ def _measured(log: Log, choice: Choice, number: int | None) -> list[Measured]:
     return [_of(log, group, turns, choice.in_place) for group in groups.values()]
 
 
-def _of(log: Log, group: Sequence[int], turns: Sequence[list[Run]] | None, in_place: bool) -> Measured:
+def _of(log: Log, group: Sequence[int], turns: Sequence[list[Run]] | None, in_place: bool) -> Group:
     tables = [log.tables[i] for i in group]
     columns = ("time_in_place", "time") if in_place else ("time", "time_in_place")
     if in_place and any("time_in_place" not in table.columns for table in tables):
         raise InputError(f"{log.source}: table {group[0] + 1} has no in-place half")
     runs = turns[group[0]] if turns is not None else [_run(table, columns[0]) for table in tables]
     twins = [_run(table, columns[1]) for table in tables if columns[1] in table.columns]
-    return Measured(
-        _kind(tables[0]), tuple(i + 1 for i in group), Side(runs, twins if len(twins) == len(tables) else ())
-    )
+    return Group(_kind(tables[0]), tuple(i + 1 for i in group), Side(runs, twins if len(twins) == len(tables) else ()))
 
 
 def _kind(table: Table) -> Kind:
@@ -190,10 +188,10 @@ def _full(runs: list[dict[float, list[float]]]) -> list[Run]:
     return list(kept)
 
 
-Pairs = list[tuple[Measured, Measured]]
+Pairs = list[tuple[Group, Group]]
 
 
-def _paired(logs: Sequence[Log], both: Sequence[list[Measured]], choice: Choice) -> tuple[Pairs, tuple[str, ...]]:
+def _paired(logs: Sequence[Log], both: Sequence[list[Group]], choice: Choice) -> tuple[Pairs, tuple[str, ...]]:
     """What belongs together: by kind, and within a kind by order; or just what was chosen, with how it differs."""
     if choice.table is not None and choice.against is not None:
         before, after = both[0][0], both[1][0]
@@ -221,7 +219,7 @@ def _unlike(before: Kind, after: Kind) -> str:
     return ", ".join(f"{name} {a.get(name, 'not stated')} against {b.get(name, 'not stated')}" for name in differ)
 
 
-def _nothing(logs: Sequence[Log], both: Sequence[list[Measured]]) -> str:
+def _nothing(logs: Sequence[Log], both: Sequence[list[Group]]) -> str:
     kinds = [list(dict.fromkeys(m.kind for m in found)) for found in both]
     if all(len(k) == 1 for k in kinds):
         how = _unlike(kinds[0][0], kinds[1][0])

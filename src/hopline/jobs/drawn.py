@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -17,11 +16,11 @@ from hopline.jobs.routes import machine_route
 from hopline.machine.parts import Operation
 from hopline.machine.topology import Machine
 from hopline.model.p2p import Route
+from hopline.study import draws
+from hopline.study.chance import t_sample
 
 ROUTES = 40
-_NEAR = 7
-_MOST_TAKEN = 0.75
-"""Part of the scatter that a fit can have taken up at most, where pieces are many and points few."""
+"""Enough for a 90 % interval by order statistics."""
 
 
 def routes(
@@ -40,38 +39,22 @@ def routes(
     if not used:
         return ()
     rng = np.random.default_rng(0)
-    scatter = {name: np.exp(_scatter(fitted[name], size) * rng.permutation(_STUDENT)) for name in sorted(used)}
+    scatter = {name: _scattered(fitted[name], size, rng) for name in sorted(used)}
     found = []
     for k in range(ROUTES):
         links = dict(machine.links)
         for name in used:
-            draws = fitted[name].draws
-            links[name] = replace(links[name], curve=_scaled(draws[k * len(draws) // ROUTES], float(scatter[name][k])))
+            drawn = fitted[name].draws
+            links[name] = replace(links[name], curve=_scaled(drawn[k * len(drawn) // ROUTES], float(scatter[name][k])))
         found.append(machine_route(replace(machine, links=links), names, size, ranks, nics, reduce)[0])
     return tuple(found)
 
 
-def _student(degrees: int) -> Floats:
-    """ROUTES quantiles of Student's t, evenly spread (Cornish and Fisher's expansion about the normal ones)."""
-    normal = NormalDist()
-    z = np.array([normal.inv_cdf((k + 0.5) / ROUTES) for k in range(ROUTES)])
-    return np.asarray(z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2))
-
-
-_STUDENT = _student(_NEAR)
-"""The scatter is known from no more than _NEAR sizes."""
-
-
-def _scatter(operation: Operation, size: float) -> float:
-    """Root mean square of log(measured / curve) over the sizes nearest to ``size``, for the freedom that the fit took."""
+def _scattered(operation: Operation, size: float, rng: np.random.Generator) -> Floats:
+    """ROUTES equally likely factors by which a time near ``size`` lies off the operation's curve, in any order."""
     sizes, times = (np.array(column) for column in zip(*operation.points, strict=True))
-    near = np.argsort(np.abs(np.log2(1 + sizes) - np.log2(1 + size)))[:_NEAR]
-    measured, curve = times[near], operation.curve.time(sizes[near])
-    known = curve > 0
-    if not known.any():
-        return 0.0
-    taken = min(2 * len(operation.curve.pieces) / len(sizes), _MOST_TAKEN)
-    return float(np.sqrt(np.mean(np.log(measured[known] / curve[known]) ** 2) / (1 - taken)))
+    spread = draws.scatter_near(sizes, times, operation.curve, size)
+    return np.asarray(np.exp(spread * rng.permutation(t_sample(ROUTES, draws.NEAR))))
 
 
 def _scaled(curve: Curve, factor: float) -> Curve:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hopline.curve import Floats
 from hopline.errors import HoplineError, MachineError
 from hopline.jobs import layout, predictions
-from hopline.jobs.questions import Question, by_parts, points_of
-from hopline.jobs.routes import SENDS
+from hopline.jobs.benchmarks import RING, SENDS, by_parts, is_stream
+from hopline.jobs.questions import Question, points_of
 from hopline.machine.cuts import cuts
 from hopline.model import collectives, sends
 from hopline.model.algorithms import ALGORITHMS
@@ -151,16 +151,13 @@ def _by_route(question: Question) -> Expected | None:
     pairs = list(zip(places, (*places[1:], places[0]), strict=True)) if ring else [(places[0], places[1])]
     curves = {pair: layout.send(question.machine, *pair) for pair in pairs}
     first, second = max(curves, key=lambda pair: float(curves[pair].time(max(sizes))))
-    stream = predictions.is_stream(question.benchmark)
+    stream = is_stream(question.benchmark)
     found = (sends.stream if stream else sends.single)(curves[first, second], sizes)
     premise = sends.STREAM_PREMISE if stream else sends.SINGLE_PREMISE
     basis = f"by formula from the links between {first} and {second} of {question.machine.name}"
     basis += "" if question.places else " (its first devices: --on names others)"
     return Expected(found, basis, (premise,), least=least(question, sizes))
 
-
-RING = "sendrecv"
-"""nccl-tests' ring of sends: each rank sends to the next."""
 
 BASES: tuple[Callable[[Question], Expected | None], ...] = (_as_measured, _from_other_counts, _by_formula, _by_route)
 

@@ -13,6 +13,7 @@ from pathlib import Path as File
 from hopline.errors import FitError
 from hopline.formats.kinds import recognise
 from hopline.jobs import machines, predictions
+from hopline.jobs.benchmarks import is_single
 from hopline.jobs.loading import resolve
 from hopline.machine.parts import Fitted, Link, Node, Operation, Startup
 from hopline.machine.topology import Connection, Machine
@@ -145,7 +146,7 @@ def machine_of(chosen: Sequence[TableFit] | TableFit, name: str) -> Machine:
     """
     fits = [chosen] if isinstance(chosen, TableFit) else list(chosen)
     operations = {operation.name: operation for operation in map(_operation, fits)}
-    sends = [f for f in fits if predictions.is_single(f.table.benchmark) and f.table.measure == "time"]
+    sends = [f for f in fits if is_single(f.table.benchmark) and f.table.measure == "time"]
     if len(sends) > 1:
         raise FitError(f"tables {sends[0].number} and {sends[1].number} both price a send: choose one with --table")
     title = "fitted to " + "; ".join(dict.fromkeys(operation.fitted.origin for operation in operations.values()))

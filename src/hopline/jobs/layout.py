@@ -23,9 +23,8 @@ WIRES = {r"nv|xgmi|c2c|ualink": "nvlink", r"pci|upi|qpi|shm": "pci"}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The ranks of a collective: their devices in order, ranks of each node, and what sends cost."""
+    """The ranks of a collective: how many each node has, what sends cost, and both in words."""
 
-    devices: tuple[str, ...]
     per_node: int
     sends: Sends
     note: str
@@ -86,7 +85,7 @@ def layout(machine: Machine, places: Sequence[str]) -> Layout:
         rails=1 if far is None else _rails(machine, places, groups[0], far),
         wires="nvlink" if near is None else _wires(near),
     )
-    return Layout(tuple(places), len(groups[0]), sends, _note(groups, near, far))
+    return Layout(len(groups[0]), sends, _note(groups, near, far))
 
 
 def _groups(machine: Machine, places: Sequence[str]) -> list[list[str]]:

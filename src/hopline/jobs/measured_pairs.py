@@ -12,14 +12,12 @@ from datetime import datetime
 
 from hopline.errors import InputError
 from hopline.formats.samples import pairs_of
-from hopline.records.pairs import PairReport
+from hopline.records.pairs import Pair, PairReport
 from hopline.records.sample import Sample
 from hopline.records.table import Measure
 from hopline.run.kinds import KINDS
+from hopline.study.centres import FEWEST_RANKS
 from hopline.study.pairs import analyse
-
-_STUDIED = 3
-"""Ranks among which a slow one can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +26,11 @@ class PairStudy:
 
     benchmark: str
     size: int
-    times: dict[tuple[int, int], tuple[float, ...]]
+    measure: Measure
+    times: dict[Pair, tuple[float, ...]]
     hosts: dict[int, str]
     report: PairReport | None
     reason: str = ""
-
-    @property
-    def measure(self) -> Measure:
-        """``time`` or ``gap``."""
-        return next(kind.measure for kind in KINDS if kind.benchmark == self.benchmark)
 
 
 def studies(turns: Sequence[Sample]) -> list[PairStudy]:
@@ -50,22 +44,24 @@ def studies(turns: Sequence[Sample]) -> list[PairStudy]:
 
 
 def _studied(benchmark: str, size: int, turns: Sequence[Sample]) -> PairStudy:
-    times = pairs_of(turns)
+    times, measure = pairs_of(turns), turns[0].measure
     hosts = {rank: host for turn in turns if turn.pair for rank, host in zip(turn.pair, turn.hosts, strict=True)}
-    if len(hosts) < _STUDIED:
-        return PairStudy(benchmark, size, times, hosts, None, f"{len(hosts)} ranks are too few to tell a sick one")
+    if len(hosts) < FEWEST_RANKS:
+        return PairStudy(
+            benchmark, size, measure, times, hosts, None, f"{len(hosts)} ranks are too few to tell a sick one"
+        )
     try:
         report = analyse(times, hosts=hosts, when=_moments(turns))
     except InputError as error:
-        return PairStudy(benchmark, size, times, hosts, None, str(error))
-    return PairStudy(benchmark, size, times, hosts, report)
+        return PairStudy(benchmark, size, measure, times, hosts, None, str(error))
+    return PairStudy(benchmark, size, measure, times, hosts, report)
 
 
-def _moments(turns: Sequence[Sample]) -> dict[tuple[int, int], list[float]] | None:
+def _moments(turns: Sequence[Sample]) -> dict[Pair, list[float]] | None:
     """When each repeat was taken: seconds since 1970, the start of its turn and the repeats before it."""
     if not all(turn.started for turn in turns):
         return None
-    found: dict[tuple[int, int], list[float]] = defaultdict(list)
+    found: dict[Pair, list[float]] = defaultdict(list)
     for turn in turns:
         if turn.pair is not None:
             at = datetime.fromisoformat(turn.started).timestamp()

@@ -24,7 +24,7 @@ from hopline.run.ends import Cell
 from hopline.run.kinds import ALL, BY_NAME, KINDS, kinds_of
 from hopline.run.launch import ending_on_sigterm
 from hopline.run.launcher import launched as launched
-from hopline.run.mpi import Event, Progress, Started, label, measuring, places
+from hopline.run.mpi import Event, Progress, Started, measuring, places
 from hopline.run.mpirun import cores_here
 from hopline.run.plan import Plan
 from hopline.run.world import World as World
@@ -40,9 +40,14 @@ def told(bar: Callable[[float, str], None]) -> Watcher:
 
     def watch(event: Event) -> None:
         if isinstance(event, Progress):
-            bar(max(event.used, (event.turn - 1) / event.turns), f"{label(event)} {show(event.size, 'size')}")
+            bar(max(event.used, (event.turn - 1) / event.turns), f"{_timed(event)} {show(event.size, 'size')}")
 
     return watch
+
+
+def _timed(event: Progress) -> str:
+    """What is being timed, in a word or two."""
+    return f"{event.kind} {'→'.join(map(str, event.ranks))}" if BY_NAME[event.kind].paired else event.kind
 
 
 @dataclass(slots=True)

@@ -14,9 +14,10 @@ from hopline import quantity as quantities
 from hopline.curve import Curve, Floats, Hop
 from hopline.errors import InputError, UnknownNameError
 from hopline.jobs import checking, expecting, fitting, machines
+from hopline.jobs.benchmarks import benchmark_of
 from hopline.jobs.checking import Terms
 from hopline.jobs.fitting import TableFit
-from hopline.jobs.questions import Question, benchmark_of
+from hopline.jobs.questions import Question
 from hopline.machine.topology import Machine
 from hopline.model import chunks, pipeline
 from hopline.model.chunks import Best
@@ -107,9 +108,8 @@ def expect(
     ``machine`` is one, or the name or file of one; ``sizes`` are bytes or text, none: those that were measured there, else
     8 B to 128 MiB. Raises MachineError, FitError, InputError and QuantityError.
     """
-    found = machines.find(machine) if isinstance(machine, str) else machine
     asked = tuple(quantities.size(size) if isinstance(size, str) else float(size) for size in sizes)
-    question = Question(found, benchmark_of(benchmark), ranks, asked, (), extrapolate)
+    question = Question(_machine(machine), benchmark_of(benchmark), ranks, asked, (), extrapolate)
     return expecting.expect(question).found
 
 
@@ -120,8 +120,11 @@ def check(
 
     Raises FormatError, MachineError and InputError.
     """
-    found = machines.find(machine) if isinstance(machine, str) else machine
-    return checking.check(str(file), Terms(found, ranks, tolerance=tolerance))[1]
+    return checking.check(str(file), Terms(_machine(machine), ranks, tolerance=tolerance))[1]
+
+
+def _machine(machine: str | Machine) -> Machine:
+    return machines.find(machine) if isinstance(machine, str) else machine
 
 
 def find_machine(name: str) -> Machine:

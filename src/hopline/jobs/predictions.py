@@ -11,38 +11,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from hopline.errors import FitError
-from hopline.jobs.routes import SENDS
-from hopline.machine.parts import Operation
+from hopline.jobs.benchmarks import is_single as is_single
+from hopline.jobs.benchmarks import is_stream
 from hopline.quantity import show
 from hopline.records.fit import Prediction
 from hopline.study.beyond import COLLECTIVE, SEND, Growth
 from hopline.study.points import Points
 from hopline.study.predict import predict
 
-STREAMS = ("bw", "mbw_mr", "_bw")
-"""Ends of the names of benchmarks that stream messages between two ranks."""
-ROUND_TRIPS = frozenset(f"{verb}_latency" for verb in ("read", "atomic", "get", "fadd", "swap", "cswap"))
-"""Latencies that hold the way there and the way back."""
-
 
 def growth(benchmark: str) -> Growth:
     """How bytes get cheaper beyond the measured sizes: single sends and streams less than collectives."""
     return SEND if is_single(benchmark) or is_stream(benchmark) else COLLECTIVE
-
-
-def is_single(benchmark: str) -> bool:
-    """Whether a benchmark's time is that of one send."""
-    return benchmark in SENDS or (benchmark.endswith("_latency") and benchmark not in ROUND_TRIPS)
-
-
-def is_stream(benchmark: str) -> bool:
-    """Whether a benchmark streams messages between two ranks, so that its times are gaps."""
-    return benchmark.endswith(STREAMS)
-
-
-def is_between_two(benchmark: str) -> bool:
-    """Whether one rank sends to one other, unless the log says that several pairs do."""
-    return benchmark != "sendrecv" and (is_single(benchmark) or is_stream(benchmark))
 
 
 def predict_within(what: str, points: Points, sizes: Sequence[float], benchmark: str, extrapolate: bool) -> Prediction:
@@ -58,9 +38,3 @@ def predict_within(what: str, points: Points, sizes: Sequence[float], benchmark:
             "this is worth"
         )
     return predict(points, np.asarray(sizes, dtype=float), growth(benchmark))
-
-
-def points_of(operation: Operation) -> Points:
-    """The measured points of a saved operation. Raises FitError where they are too few."""
-    sizes, times = zip(*operation.points, strict=True)
-    return Points.of(sizes, times)

@@ -1,48 +1,26 @@
-"""What a benchmark is asked: its name, its ranks and their places, and how its tool counts sizes.
+"""What is asked of a machine: a benchmark, its ranks and their places, sizes; and what was measured of it there.
 
-What belongs here: from the words of tools and users to one question, and what a machine has measured of it.
+What belongs here: the question, and finding what a machine has measured of it. What names of benchmarks say is
+``benchmarks``.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hopline.jobs import layout, predictions
+from hopline.jobs import layout
+from hopline.jobs.benchmarks import benchmark_of as benchmark_of
+from hopline.jobs.benchmarks import is_between_two, parts
 from hopline.machine.parts import Operation
 from hopline.machine.topology import Machine
-from hopline.model.cuts import BENCHMARKS
-from hopline.records.busbw import FACTORS
 from hopline.study.points import Points
-
-_OSU_PARTS = frozenset({"all_gather", "alltoall", "gather", "scatter"})
-PARTS = {"osu": _OSU_PARTS, "ucc_perftest": _OSU_PARTS - {"alltoall"}}
-"""Tool -> collectives of which its size is one rank's part, and nccl-tests' the buffer of all."""
-_SAME = {"bcast": "broadcast", "all_to_all": "alltoall"}
-_NAMES = {re.sub("_", "", word): word for word in ("barrier", *BENCHMARKS, *FACTORS)}
-_AFFIXES = re.compile(r"^(osu|mpi|nccl)_|_perf(_mpi)?$")
-
-
-def benchmark_of(name: str) -> str:
-    """A benchmark in hopline's words, from nccl-tests', OSU's or MPI's (``all_reduce_perf``, ``MPI_Allreduce``)."""
-    bare = _AFFIXES.sub("", name.strip().lower().replace("-", "_"))
-    return _NAMES.get(_SAME.get(bare, bare).replace("_", ""), bare)
-
-
-def parts(tool: str, benchmark: str, ranks: int | None) -> int:
-    """What a size of ``tool`` is multiplied with to be counted as nccl-tests does; 1 where the ranks are not known."""
-    return ranks if ranks and by_parts(tool, benchmark) else 1
-
-
-def by_parts(tool: str, benchmark: str) -> bool:
-    """Whether ``tool`` counts one rank's part as the size of ``benchmark``."""
-    return benchmark in PARTS.get(tool, ())
 
 
 def points_of(operation: Operation) -> Points:
     """The measured points, sizes as nccl-tests counts them where the ranks are known. Raises FitError for too few."""
-    points = predictions.points_of(operation)
+    sizes, times = zip(*operation.points, strict=True)
+    points = Points.of(sizes, times)
     return replace(points, size=points.size * parts(operation.tool, operation.benchmark, operation.ranks))
 
 
@@ -74,7 +52,7 @@ class Question:
     @property
     def paired(self) -> bool:
         """Whether the benchmark is of one sender and one receiver, as far as is known."""
-        return self.ranks in (None, 2) and predictions.is_between_two(self.benchmark)
+        return self.ranks in (None, 2) and is_between_two(self.benchmark)
 
     @property
     def placed(self) -> bool:

@@ -10,15 +10,13 @@ from dataclasses import replace
 
 from hopline.curve import Curve
 from hopline.errors import InputError
+from hopline.jobs.benchmarks import SENDS
 from hopline.machine.parts import Fitted
 from hopline.machine.topology import Machine, Path
 from hopline.model.forwarding import Forward
 from hopline.model.p2p import Route, RouteHop
 from hopline.quantity import show
 from hopline.records.estimate import Premise
-
-SENDS = frozenset({"send", "sendrecv", "latency", "multi_lat"})
-"""Benchmarks whose fitted curve is the cost of one send; others price an operation of many ranks as a whole."""
 
 
 def plain_route(

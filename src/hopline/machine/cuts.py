@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hopline.errors import MachineError, UnknownNameError
-from hopline.machine.parts import Link
 from hopline.machine.topology import Connection, Machine
 from hopline.quantity import POSITIVE
 
@@ -87,7 +86,7 @@ def _held(machine: Machine, ranks: Sequence[str]) -> Counter[str]:
 
 def _rates(machine: Machine, connection: Connection, parallel: int) -> tuple[float, float]:
     """(one way, both ways) of a connection; ``parallel`` NICs where no end says how many there are."""
-    link: Link = machine.links[connection.link]
+    link = machine.links[connection.link]
     devices = [machine.nodes[end].nics for end in connection.ends if machine.nodes[end].kind == "device"]
     rate = (link.peak or link.bandwidth) * min(devices, default=parallel)
     return rate, rate * (2 if link.duplex == "full" else 1)

@@ -9,8 +9,8 @@ after another, and for the bytes what one long send of all that a rank sends tak
     t = launch + near steps x near hop + far steps x far hop + bytes / (bandwidth x efficiency)
 
 Multiplying the whole α of a send by the steps, as the plain α-β form does, charges the launch at each step. How α divides is
-not seen in sends, so hops and what protocols pay more are premises, taken from NCCL's own tuning (src/graph/tuning.cc, as of
-5067397). Each algorithm goes by the protocol that is fastest at the size. A host that needs longer to hand over the call
+not seen in sends, so hops and what protocols pay more are premises, taken from NCCL's own tuning (``protocols``). Each
+algorithm goes by the protocol that is fastest at the size. A host that needs longer to hand over the call
 than the device to serve it sets the pace: then the time is the host's.
 """
 
@@ -26,11 +26,13 @@ from numpy.typing import ArrayLike
 from hopline.curve import Curve, Floats
 from hopline.errors import InputError, UnknownNameError
 from hopline.model.algorithms import ALGORITHMS, NCCL, Steps
+from hopline.model.protocols import FAR_RING, NET_OVERHEAD, PROTOCOLS, Protocol
 from hopline.quantity import NON_NEGATIVE
 from hopline.records.estimate import Estimate, Premise, Term
 from hopline.records.fit import Prediction
 
 _NINETY = 1.645
+"""Standard deviations to either side that hold 90 % of a normal distribution."""
 ERROR = 0.15
 """Relative model error, one standard deviation: predictions from vidur's H100 sends against the all-reduce of NCCL 2.29.2 on
 2, 4 and 8 H100 by aiconfigurator (validation/collectives.py prints it)."""
@@ -47,36 +49,6 @@ HOST_ERROR = 0.3
 
 BESIDE_ALL_REDUCE = {"all_gather": 0.6735 / 0.7424, "reduce_scatter": 0.6731 / 0.7424, "alltoall": 0.5968 / 0.7424}
 """Part of an all-reduce's bandwidth that others reach: efficiencies fitted on B200 by SimuMax (b200_bf16_ceperm.json)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """What NCCL's tuning says of one protocol: seconds and parts of the full bandwidth."""
-
-    name: str
-    base: dict[str, float]
-    hop: dict[tuple[str, str], float]
-    efficiency: dict[str, float]
-
-
-def _protocol(name: str, bases: str, nvlink: str, pci: str, net: str, efficiencies: str) -> Protocol:
-    """Each text: the ring's and the tree's number, latencies in µs."""
-    kinds = ("ring", "tree")
-    hops = {(kind, wires): float(us) * 1e-6 for wires, row in (("nvlink", nvlink), ("pci", pci), ("net", net))
-            for kind, us in zip(kinds, row.split(), strict=True)}  # fmt: skip
-    base = {kind: float(us) * 1e-6 for kind, us in zip(kinds, bases.split(), strict=True)}
-    return Protocol(name, base, hops, dict(zip(kinds, map(float, efficiencies.split()), strict=True)))
-
-
-PROTOCOLS = (
-    _protocol("LL", "6.6 6.8", "0.6 0.6", "1.0 1.0", "2.7 5.0", f"0.5 {0.92 / 3.8}"),
-    _protocol("LL128", "14 14", "1.9 1.25", "2.5 1.9", "4.0 8.5", f"0.92 {0.92 * 0.92}"),
-    _protocol("Simple", "8.4 8.4", "3.4 4.0", "5.7 4.0", "14 14", "1 0.92"),
-)
-_FAR_RING = 1.4
-"""Simple rings over several nodes pay their latency this many times."""
-_NET_OVERHEAD = 1e-6
-"""Over several nodes a ring's near hop takes at least as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +147,9 @@ def _nodes(ranks: int, per_node: int | None, sends: Sends) -> int:
 def _way(name: str, protocol: Protocol, steps: Steps, size: Floats, sends: Sends, nodes: int) -> Way:
     kind = "tree" if name == "tree" else "ring"
     near, far = protocol.hop[kind, sends.wires], protocol.hop[kind, "net"]
-    slow = _FAR_RING if name == "ring" and protocol.name == "Simple" and nodes > 1 else 1.0
+    slow = FAR_RING if name == "ring" and protocol.name == "Simple" and nodes > 1 else 1.0
     if name == "ring" and nodes > 1:
-        near = max(near, _NET_OVERHEAD)
+        near = max(near, NET_OVERHEAD)
     more = protocol.base[kind] - PROTOCOLS[0].base["ring"]
     parts = [_bytes(sends.near, steps.out * size), _bytes(sends.far, steps.across * size / sends.rails)]
     moved = np.maximum(*parts) if steps.together else parts[0] + parts[1]
@@ -214,16 +186,15 @@ def times(
     device = every.min(axis=0)
     still = np.array([way.launch + way.steps for way in found])[every.argmin(axis=0)] / device
     start = OTHER_STARTS.get(benchmark, OTHER_START) if other else 0.0
-    factor = np.exp(_NINETY * np.hypot(_error(ranks, per_node), start * still))
+    factor = np.exp(_NINETY * np.hypot(_error(ranks, per_node)[0], start * still))
     high = np.maximum(device * factor, sends.host * math.exp(_NINETY * HOST_ERROR))
     return Prediction(sizes, np.maximum(device, sends.host), device / factor, high)
 
 
-_CALIBRATED = {ERROR: "one H100 machine", FAR_ERROR: "two logs of two nodes"}
-
-
-def _error(ranks: int, per_node: int | None) -> float:
-    return ERROR if per_node is None or per_node == ranks else FAR_ERROR
+def _error(ranks: int, per_node: int | None) -> tuple[float, str]:
+    """The model's relative error, and what it was learnt from."""
+    near = per_node is None or per_node == ranks
+    return (ERROR, "one H100 machine") if near else (FAR_ERROR, "two logs of two nodes")
 
 
 def estimate(
@@ -242,19 +213,19 @@ def estimate(
         f"{benchmark} by {best.algorithm}, {best.protocol}",
         terms,
         "sum",
-        _premises(sends, best, _error(ranks, per_node)),
+        _premises(sends, best, *_error(ranks, per_node)),
     )
     return replace(made, low=float(found.low[0]), high=float(found.high[0]))
 
 
-def _premises(sends: Sends, best: Way, error: float) -> tuple[Premise, ...]:
+def _premises(sends: Sends, best: Way, error: float, learnt_from: str) -> tuple[Premise, ...]:
     share = 100 * best.steps / float(best.time)
     return (
         Premise(
             "hops and protocols as in NCCL's tuning.cc (5067397)", "unknown", f"{share:.0f} % of the time are hops"
         ),
         Premise(
-            f"the model's relative error is {error:g} ({_CALIBRATED[error]})",
+            f"the model's relative error is {error:g} ({learnt_from})",
             "unknown",
             "other machines may differ more",
         ),

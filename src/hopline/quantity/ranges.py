@@ -24,7 +24,9 @@ def parse_list(text: str, dimension: Dimension) -> list[float]:
     Raises QuantityError as parse() does, for empty ranges and for more than 10 000 values.
     """
     if dimension != "count" and COMMA.fullmatch(text.strip()):
-        raise QuantityError(no_number(text, text.strip(), dimension))
+        unit = text.strip().lstrip("+-0123456789,. ")
+        listed = ",".join(part if part.endswith(unit) else f"{part.strip()}{unit}" for part in text.strip().split(","))
+        raise QuantityError(f"{no_number(text, text.strip(), dimension)}, or as a list {listed!r}, each with its unit")
     if dimension == "count" and re.search(r",\s*0\d", text):
         raise QuantityError(
             f"{text!r} is ambiguous: as one number write it without commas, as a list without leading zeros"

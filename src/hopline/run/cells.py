@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from hopline.errors import InputError
+from hopline.records.pairs import Pair
 from hopline.records.sample import Sample
 from hopline.run.ends import Cell
 from hopline.run.kinds import BY_NAME
 from hopline.run.plan import FEWEST_REPEATS, Plan
 
-Pair = tuple[int, int]
 WINDOWLESS = 1
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from hopline.errors import InputError, UnknownNameError
-from hopline.records.sample import GAPS
-from hopline.records.table import Measure
 from hopline.run import acts
 from hopline.run.ends import FLOAT, Act, Cell, End
 
@@ -81,11 +79,6 @@ class Kind:
     unit: int = 0
     sized: bool = True
     transport: str = ""
-
-    @property
-    def measure(self) -> Measure:
-        """``gap`` where messages stream, else ``time``."""
-        return "gap" if self.benchmark in GAPS else "time"
 
     @property
     def scales(self) -> bool:

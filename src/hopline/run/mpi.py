@@ -25,7 +25,6 @@ from hopline.errors import DataMismatchError, HoplineError, RunError
 from hopline.records.sample import Sample
 from hopline.run.cells import NOTHING, Earlier, Place, cells_of, order, sample_of
 from hopline.run.ends import Cell
-from hopline.run.kinds import BY_NAME
 from hopline.run.launch import Ranks
 from hopline.run.mpi_rank import EARLIER_FILE
 from hopline.run.mpirun import environment, private_folder, rank_command
@@ -201,8 +200,3 @@ def _taken(said: Mapping[str, Any], names: tuple[str, ...]) -> list[Any]:
 
 EVENTS: dict[str, Callable[[Mapping[str, Any], Context], Event]] = {"turn": _progress, "sample": _sample}
 """Name of a rank's event -> what it is to who asked for the run."""
-
-
-def label(event: Progress) -> str:
-    """What is being timed, in a word or two."""
-    return f"{event.kind} {'→'.join(map(str, event.ranks))}" if BY_NAME[event.kind].paired else event.kind

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hopline.errors import DataMismatchError
+from hopline.run import cores
 from hopline.run.cells import Earlier, cells_of
 from hopline.run.comm import LEADER
 from hopline.run.course import Course, attend
@@ -75,19 +76,18 @@ def library() -> tuple[str, ReduceLocal]:
 
 def where() -> dict[str, Any]:
     """Host of this rank, and the cores that it may run on."""
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    return {"host": platform.node(), "cores": sorted(cores)}
+    return {"host": platform.node(), "cores": cores.own()}
 
 
 def start_event(comm: Any) -> Mapping[str, object]:
     """Where all ranks are; every rank calls it. ``crowded`` says where more ranks than cores are: host, ranks, cores."""
     places = comm.allgather(where())
     ranks: dict[str, int] = defaultdict(int)
-    cores: dict[str, set[int]] = defaultdict(set)
+    there: dict[str, set[int]] = defaultdict(set)
     for place in places:
         ranks[place["host"]] += 1
-        cores[place["host"]] |= set(place["cores"])
-    crowded = [[host, ranks[host], len(cores[host])] for host in ranks if ranks[host] > len(cores[host])]
+        there[place["host"]] |= set(place["cores"])
+    crowded = [[host, ranks[host], len(there[host])] for host in ranks if ranks[host] > len(there[host])]
     return {"event": "start", "hosts": [place["host"] for place in places], "crowded": crowded}
 
 
@@ -122,7 +122,7 @@ def own_core(position: int) -> None:
     os.sched_setaffinity(0, {_CORES[position % len(_CORES)]})
 
 
-_CORES: list[int] = where()["cores"]
+_CORES = cores.own()
 
 
 def _earlier(folder: str, cells: list[Cell]) -> dict[Cell, Earlier]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopline.errors import RunError
+from hopline.run import cores
 
 MISSING = "real ranks need the mpi extra: pip install 'hopline[mpi]'"
 SHARED_MEMORY = Path("/dev/shm")
@@ -57,18 +58,18 @@ def _script_folders() -> Iterator[Path]:
 
 
 def cores_here() -> int:
-    """Cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many cores this process may run on."""
+    return len(cores.own())
 
 
 def rank_command(module: str, arguments: list[str], ranks: int, folder: str) -> list[str]:
     """Command line that runs ``python -m module arguments folder`` as so many ranks."""
     if importlib.util.find_spec("mpi4py") is None:
         raise RunError(f"mpi4py not found: {MISSING}")
-    cores = SHARED_CORES if ranks > cores_here() else OWN_CORES
+    binding = SHARED_CORES if ranks > cores_here() else OWN_CORES
     backing = ["--mca", "btl_sm_backing_directory", folder]
     return [
-        find_mpirun(), "-n", str(ranks), *FLAGS, *cores, *backing, sys.executable, "-P", "-m", module, *arguments, folder,
+        find_mpirun(), "-n", str(ranks), *FLAGS, *binding, *backing, sys.executable, "-P", "-m", module, *arguments, folder,
     ]  # fmt: skip
 
 

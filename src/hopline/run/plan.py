@@ -81,7 +81,6 @@ class Plan:
                 f"passes {self.passes}, most repeats {self.most}, within {self.within}: expected at least 1 pass, "
                 f"{FEWEST_REPEATS} repeats and a fraction above 0"
             )
-
         self._check_kinds()
 
     def _check_kinds(self) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from hopline.curve import Floats
 from hopline.quantity import Dimension, show
+from hopline.records.busbw import FACTORS
 from hopline.records.fit import Finding, Fit, Prediction
 from hopline.records.table import Log, Table
 from hopline.show import figures
@@ -34,11 +35,25 @@ def table_lines(number: int, title: str, table: Table) -> list[Block]:
     kind = "time per message in a stream" if table.measure == "gap" else "time"
     low, high = show(table.size.min(), "size"), show(table.size.max(), "size")
     sizes = f"{len(table)} sizes, {low} to {high}" if low != high else f"{_counted(len(table), 'row')} of {low}"
-    blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes} (line {table.line})")]
+    where = f" (line {table.line})" if table.line else ""
+    blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes}{where}"), *_peak(table)]
     blocks += [Line(f"  {d}", "bad") for d in table.dropped]
+    blocks += [Line(f"  {against}", "bad") for against in table.contradictions if against not in table.notes]
     if table.facts.get("wrong") == "N/A":
         blocks.append(Line("  note: the run did not check its results (#wrong is N/A)", "faint"))
     return blocks + [Line(f"  note: {note}", "faint") for note in table.notes[:_MOST_NOTES]]
+
+
+def _peak(table: Table) -> list[Block]:
+    """The best rate of the table, as people quote it; none for tables that hold latencies only."""
+    rate = table.size / table.time
+    best = int(np.argmax(rate))
+    if not rate[best] > 0 or len(table) < 2:
+        return []
+    factor = FACTORS[table.benchmark](table.ranks) if table.ranks and table.benchmark in FACTORS else None
+    bus = f"{show(rate[best] * factor, 'bandwidth')} busbw, " if factor else ""
+    algbw = " algbw" if table.benchmark in FACTORS else ""
+    return [Line(f"  peak {bus}{show(rate[best], 'bandwidth')}{algbw} at {show(table.size[best], 'size')}")]
 
 
 def _counted(count: int, thing: str) -> str:
@@ -83,11 +98,18 @@ def _parameters(fit: Fit, first: str) -> list[Block]:
                 _span(low, end),
                 show(piece.latency, "time"),
                 _range(*latency, "time"),
-                show_bandwidth(piece.bandwidth),
+                _known(piece.bandwidth, bandwidth[0], bandwidth[1]),
                 _range(*bandwidth, "bandwidth"),
             )
         )
     return [Grid(("piece", first, "90 % interval", "bandwidth β", "90 % interval"), rows)]
+
+
+def _known(bandwidth: float, low: float, high: float) -> str:
+    """A bandwidth, or only its least value where the points do not bound it."""
+    if math.isfinite(high) or not math.isfinite(low):
+        return show_bandwidth(bandwidth)
+    return f"at least {show(low, 'bandwidth', 3)}"
 
 
 def _range(low: float, high: float, dimension: Dimension) -> str:

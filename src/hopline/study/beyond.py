@@ -27,10 +27,15 @@ from hopline.study.points import Points
 
 DRAWS = 400
 REACH = 2.0
+"""Times the largest size up to which bytes cost what they did before."""
 _OCTAVES = 4.0
 _FEWEST = 4
+"""The line of an end goes through the points of so many octaves, or so many points at least."""
 _PRIOR_POINTS = 2.0
 _PRIOR_NOISE = 0.03
+"""Relative scatter that is believed before, and how many points that counts for."""
+_LEAST_LEVEL = 0.2
+"""Least part of the time at the end that a drawn line has there."""
 _LEAST_SLOPE = 0.12
 """Least share of the last time that grows with size: a flatter line says only that bandwidth is far off."""
 _LEAST_START = 0.1
@@ -132,6 +137,6 @@ def _lines(part: Points, end: int, rng: np.random.Generator) -> _Lines:
     free = max(len(part) - 2, 1) + _PRIOR_POINTS
     variance = (line.squares + _PRIOR_POINTS * _PRIOR_NOISE**2) / free
     drawn = line.draws(DRAWS, variance, free, rng)
-    least = 0.2 * float(part.time[end])
+    least = _LEAST_LEVEL * float(part.time[end])
     level = np.maximum(drawn @ at, least)
     return _Lines(level, drawn[:, 1] * at[1] / level, max(float(line.parameters @ at), least), math.sqrt(variance))

@@ -25,6 +25,9 @@ from hopline.study.points import FEWEST_POINTS, Points
 MOST_PIECES = 8
 FOLDS = 5
 _NOISE = 0.005
+"""Residuals below it count as noise of the measurement."""
+_MISS = 0.5
+"""A miss counts for no more where line and pieces are compared."""
 _PARAMETERS = 4
 """A piece costs its latency, its bandwidth, and its break twice, because the best of many places was chosen."""
 
@@ -42,7 +45,7 @@ def calibrate(size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_
 def line_and_best(
     size: ArrayLike, time: ArrayLike, measure: Measure = "time", most_pieces: int = MOST_PIECES
 ) -> tuple[Fit, Fit]:
-    """The plain α-β line, and beside it what calibrate() answers. Raises FitError."""
+    """The plain α-β line, and beside it what ``calibrate`` answers. Raises FitError."""
     points = Points.of(size, time)
     line, line_error = _fit(points, measure, 1)
     if most_pieces == 1:
@@ -66,9 +69,6 @@ def _fit(points: Points, measure: Measure, most_pieces: int) -> tuple[Fit, float
         draws=draw(points, curve),
     )
     return fit, float(np.minimum(missed, _MISS).mean())
-
-
-_MISS = 0.5
 
 
 def _held_out(points: Points, most_pieces: int) -> Floats:

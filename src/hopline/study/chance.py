@@ -1,4 +1,4 @@
-"""Chances: Student's t without a statistics library, and robust centres and scales of rows that have gaps.
+"""Chances: Student's t without a statistics library, robust centres, scales and weights.
 
 What belongs here: small pieces of statistics that several studies use.
 """
@@ -14,10 +14,21 @@ from numpy.typing import NDArray
 
 from hopline.curve import Floats
 
+LEVEL = 0.9
+"""What intervals hold of what is new."""
+NINETY = 1.645
+"""Standard deviations to either side that hold LEVEL of a normal distribution."""
 MAD = 1.4826
 """Median absolute deviation -> standard deviation of a normal distribution."""
+BIWEIGHT = 4.685
+"""Tukey's constant: 95 % as good as the mean where the noise is normal."""
+_CLIP = 2.0
+_CLIPPED = 1 - 2 * NormalDist().cdf(-_CLIP) * (1 - _CLIP**2) - 2 * _CLIP * NormalDist().pdf(_CLIP)
+"""E min(z^2, clip^2) of a standard normal z."""
 _MANY = 1e6
+"""Degrees of freedom from which on Student's t counts as normal."""
 _TINY = 1e-300
+"""In place of a 0 that something is divided by."""
 
 
 def t_beyond(t: float, freedom: float) -> float:
@@ -34,6 +45,16 @@ def t_beyond(t: float, freedom: float) -> float:
     if freedom > _MANY:
         return NormalDist().cdf(-t)
     return 0.5 * _beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+
+
+@lru_cache(maxsize=16)
+def t_sample(count: int, freedom: float) -> Floats:
+    """``count`` quantiles of Student's t that stand for all of it: those of (k + 1/2) / count.
+
+    By Cornish and Fisher's expansion about the normal ones: within 2 % for 40 of them from 5 degrees on.
+    """
+    z = np.array([NormalDist().inv_cdf((k + 0.5) / count) for k in range(count)])
+    return np.asarray(z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2))
 
 
 @lru_cache(maxsize=1024)
@@ -79,7 +100,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     return 1 / value
 
 
-def medians(values: Floats, there: NDArray[np.bool_]) -> Floats:
+def row_medians(values: Floats, there: NDArray[np.bool_]) -> Floats:
     """(rows, k) -> (rows,) the median of each row's entries that are there; nan for a row of none."""
     counts = np.count_nonzero(there, axis=1)
     ordered = np.sort(np.where(there, values, np.inf), axis=1)
@@ -105,6 +126,17 @@ def scale(residuals: Floats) -> float:
     return float(np.sqrt(np.mean(clipped**2) / _CLIPPED))
 
 
-_CLIP = 2.0
-_CLIPPED = 1 - 2 * NormalDist().cdf(-_CLIP) * (1 - _CLIP**2) - 2 * _CLIP * NormalDist().pdf(_CLIP)
-"""E min(z^2, clip^2) of a standard normal z."""
+def huber(away: Floats, reach: float) -> Floats:
+    """Huber's weights: 1 up to ``reach``, and beyond it so that what is further away pulls no harder."""
+    return np.asarray(np.minimum(1.0, reach / np.maximum(np.abs(away), _TINY)))
+
+
+def biweight(part: Floats) -> Floats:
+    """Tukey's weights of what is ``part`` of the reach away: 0 from there on."""
+    return np.asarray(np.maximum(0.0, 1 - part**2) ** 2)
+
+
+def lag_one(rest: Floats) -> float:
+    """How far each of some residuals follows the one before: their lag-one correlation about 0; 0 where all are 0."""
+    total = float(rest @ rest)
+    return float(rest[1:] @ rest[:-1]) / total if total > 0 else 0.0

@@ -40,6 +40,10 @@ FEWEST_SIZES = 6
 """Sizes from which on the scatter over sizes says something."""
 _PART = 0.9
 """Of the false-alarm bound: what is approximate has some room."""
+_LARGEST = 700.0
+"""Logs above this are no floats any more."""
+_VAGUE = math.log(10.0)
+"""An interval that holds both ten times slower and ten times faster tells nothing."""
 Run = Mapping[float, Sequence[float]]
 """One run: size -> repeated times in seconds."""
 
@@ -130,11 +134,6 @@ def _row(size: float, before: float, after: float, level: Level, verdict: Verdic
 def _exp(level: Level) -> tuple[float, float, float]:
     middle, low, high = (math.inf if v > _LARGEST else math.exp(v) for v in (level.middle, level.low, level.high))
     return middle, low, high
-
-
-_LARGEST = 700.0
-_VAGUE = math.log(10.0)
-"""An interval that holds both ten times slower and ten times faster tells nothing."""
 
 
 def _verdict(level: Level, threshold: float, basis: Basis) -> Verdict:

@@ -1,7 +1,7 @@
 """Joint draws of a fitted curve's parameters: how far latencies, bandwidths and breaks are known, together.
 
-What belongs here: uncertainty of what was fitted. That of a prediction between the points is ``local``'s, beyond them
-``beyond``'s.
+What belongs here: uncertainty of what was fitted, and how measured times scatter about it. That of a prediction between the
+points is ``local``'s, beyond them ``beyond``'s.
 
 Each piece is a relative least-squares line, so its parameters are drawn from the bivariate t of that regression (the
 usual non-informative posterior), with two allowances: pieces of three points borrow noise from the others, and residuals
@@ -18,15 +18,25 @@ from itertools import pairwise
 
 import numpy as np
 
-from hopline.curve import Curve, Piece, meeting
+from hopline.curve import Curve, Floats, Piece, meeting
+from hopline.study.chance import lag_one
 from hopline.study.lines import Line
 from hopline.study.points import Points
 
 KEPT = 100
+"""Curves that are drawn."""
 _DIGITS = 6
+"""Of a drawn parameter: a machine file holds no more."""
 _BORROWED = 2.0
+"""Degrees of freedom of the noise that a piece borrows from the others."""
 _LEAST_NOISE = 0.002
+"""Relative scatter that printed digits and the like leave at least."""
 _MOST_INFLATION = 5.0
+"""Of the variance, for residuals that hang together."""
+NEAR = 7
+"""Sizes from which the scatter at one of them is learnt."""
+_MOST_TAKEN = 0.75
+"""Part of the scatter that a fit can have taken up at most, where pieces are many and points few."""
 
 _Lines = list[tuple[float, float]]
 
@@ -46,10 +56,9 @@ def _noise(points: Points, curve: Curve) -> float:
     """Variance of a relative residual, with the allowance for residuals that hang together."""
     rest = curve.time(points.size) / points.time - 1
     free = max(len(points) - 2 * len(curve.pieces), 1)
-    total = float(rest @ rest)
-    follows = float(rest[1:] @ rest[:-1]) / total if total > 0 and len(points) > 2 else 0.0
+    follows = lag_one(rest) if len(points) > 2 else 0.0
     together = min(max((1 + follows) / max(1 - follows, 1e-9), 1.0), _MOST_INFLATION)
-    return max(total / free, _LEAST_NOISE**2) * together
+    return max(float(rest @ rest) / free, _LEAST_NOISE**2) * together
 
 
 def _lines(part: Points, piece: Piece, noise: float, rng: np.random.Generator) -> _Lines:
@@ -69,6 +78,20 @@ def _line(latency: float, slope: float, scale: float, part: Points) -> tuple[flo
     if latency <= 0 and slope <= 0:
         return _rounded(float(part.time[0])), math.inf
     return _rounded(max(latency, 0.0)), _rounded(scale / slope) if slope > 0 else math.inf
+
+
+def scatter_near(size: Floats, time: Floats, curve: Curve, at: float) -> float:
+    """How measured times scatter about a fitted curve near ``at`` bytes: a standard deviation of their log.
+
+    Root mean square over the NEAR nearest sizes, with what the fit itself took up given back.
+    """
+    near = np.argsort(np.abs(np.log2(1 + size) - np.log2(1 + at)))[:NEAR]
+    measured, fitted = time[near], curve.time(size[near])
+    known = fitted > 0
+    if not known.any():
+        return 0.0
+    taken = min(2 * len(curve.pieces) / len(size), _MOST_TAKEN)
+    return float(np.sqrt(np.mean(np.log(measured[known] / fitted[known]) ** 2) / (1 - taken)))
 
 
 def _curve(lines: _Lines, gaps: list[tuple[float, float]], rng: np.random.Generator) -> Curve:

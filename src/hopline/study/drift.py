@@ -12,13 +12,17 @@ from hopline.curve import Floats
 from hopline.study import chance
 
 _FEWEST_PAIRS = 6
+"""That a round must have for its median to count."""
 _SURE = 3.0
 """A level's variance over what noise alone gives it, from which drift is told."""
 _DEGREE = 3
+"""Of the polynomial in time: a drift that turns twice."""
 _APART = 0.5
+"""Repeats of a pair are spread over the run where they span more than this part of it."""
 _HUBER = 1.345
-_BIWEIGHT = 4.685
+"""Huber's constant: 95 % as good as least squares where the noise is normal."""
 _TURNS = 12
+"""By Huber's weights, and as many by Tukey's."""
 
 
 def level_of_rounds(logs: Floats, there: NDArray[np.bool_]) -> tuple[Floats, float]:
@@ -31,8 +35,8 @@ def level_of_rounds(logs: Floats, there: NDArray[np.bool_]) -> tuple[Floats, flo
     enough = (counts >= _FEWEST_PAIRS) & (2 * counts >= len(logs))
     if logs.shape[1] < 2 or enough.sum() < 2:
         return np.zeros(logs.shape[1]), 1.0
-    away = logs - chance.medians(logs, there)[:, None]
-    level = np.where(enough, chance.medians(away.T, there.T), 0.0)
+    away = logs - chance.row_medians(logs, there)[:, None]
+    level = np.where(enough, chance.row_medians(away.T, there.T), 0.0)
     own = chance.scale((away - level)[there & (away != 0)]) if np.any(there & (away != 0)) else 0.0
     expected = np.pi / 2 * own**2 / counts[enough].mean()
     told = np.var(level[enough], ddof=1) > _SURE * expected
@@ -55,7 +59,7 @@ def level_of_time(
     basis = np.polynomial.legendre.legvander(2 * (stamps - first) / (last - first) - 1, _DEGREE)[..., 1:]
     own = np.where(there, stamps, -np.inf).max(axis=1) - np.where(there, stamps, np.inf).min(axis=1)
     middles = (basis * there[..., None]).sum(axis=1) / there.sum(axis=1)[:, None]
-    centres = chance.medians(logs, there)
+    centres = chance.row_medians(logs, there)
     if np.median(own) > _APART * (last - first):
         coefficients = _regress((basis - middles[:, None])[there], (logs - centres[:, None])[there])
     else:
@@ -77,7 +81,5 @@ def _regress(x: Floats, y: Floats) -> Floats:
         if not spread > 0:
             break
         away = away / spread
-        weight = np.minimum(1.0, _HUBER / np.maximum(away, 1e-300))
-        if turn >= _TURNS:
-            weight = np.maximum(0.0, 1 - (away / _BIWEIGHT) ** 2) ** 2
+        weight = chance.huber(away, _HUBER) if turn < _TURNS else chance.biweight(away / chance.BIWEIGHT)
     return found

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopline.curve import Floats
+from hopline.study.chance import LEVEL, NINETY
 from hopline.study.lines import Line
 from hopline.study.points import Points
 
@@ -27,17 +28,20 @@ SPIKE = 1.25
 """A point this factor beyond both of its neighbours is taken for noise."""
 DENSE = 60
 """From so many sizes on neighbours are close enough for smoothing to be tried."""
-LEVEL = 0.9
-"""What an interval holds of new medians."""
 _FEW = (6.31, 2.32, 1.66, 1.40, 1.25, 1.16, 1.09, 1.04)
 """What encloses LEVEL of normal errors, in units of the largest of 1, 2, ... 8 others: too few for a quantile."""
 _NEAR, _NEAR_DENSE = 5, 40
+"""Neighbours whose errors tell how rough a place is: of sparse sizes, of dense ones."""
 _SHARED = 0.6
+"""Part of a place's roughness that is taken from the whole table: few neighbours tell little."""
 _LEAST = 1e-3
-_NORMAL = 1.645 / 0.6745
+"""What printed digits leave at least."""
+_NORMAL = NINETY / 0.6745
 """From the median of absolute errors to what holds LEVEL of them, where they are normal."""
 _ONE_FOR_TWO = math.sqrt(2 / 1.5)
+"""Noise of the difference of two points over that of one from the mean of two others."""
 _CAP = 0.5
+"""A miss counts for no more where ways of reading are compared."""
 
 
 @dataclass(frozen=True, slots=True)

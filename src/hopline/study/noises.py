@@ -12,17 +12,18 @@ import numpy as np
 
 from hopline.curve import Floats
 from hopline.study import chance
+from hopline.study.running import THREE, nearby, steady
 
-_NEARBY = 5
-"""Sizes of which the median variance stands for one of them."""
 PRIOR = 3.0
 """What that median weighs, in degrees of freedom."""
 _EFFICIENCY = 0.5
 """Of second differences, beside as many independent ones."""
 _WINDOW = 9
+"""Second differences of which the scatter near a size is learnt."""
+_WHOLE = 2 / 3
+"""Of the bound: what the mean over all sizes is judged by."""
 ONE_RUN = "one run each: it is told whether these two runs differ; a level that every run has of its own is not known"
-_LEAST = 0.005
-DIGITS = 0.002
+_LEAST, DIGITS = 0.005, 0.002
 """Scatter that printed digits and the like leave at least: where it is learnt from few numbers, and from repeats."""
 
 
@@ -59,9 +60,6 @@ def share_of_sizes(alpha: float, whole: Level) -> float:
     return alpha if side_of(whole) else alpha * (1 - _WHOLE)
 
 
-_WHOLE = 2 / 3
-
-
 def side_of(level: Level) -> int:
     """1 where it lies above 0, -1 below, 0 where it may be either."""
     return int(level.low > 0) - int(level.high < 0)
@@ -89,8 +87,7 @@ def by_runs(before: Floats, after: Floats, alpha: float) -> Judged:
     level = float((common**2).sum() / freedom)
     sizes = centred.shape[1]
     own = ((centred - common[:, None]) ** 2).sum(axis=0) / freedom * sizes / max(1, sizes - 1)
-    near = np.maximum(nearby(own), DIGITS**2)
-    single = (freedom * own + PRIOR * near) / (freedom + PRIOR)
+    single = moderated(own, freedom)
     middle = after.mean(axis=0) - before.mean(axis=0)
     variance = level + single
     known = np.maximum(variance, 1e-300) ** 2 / (level**2 / freedom + single**2 / (freedom + PRIOR) + 1e-300)
@@ -106,10 +103,9 @@ def by_runs(before: Floats, after: Floats, alpha: float) -> Judged:
     return Judged(by_t(middle, error, known, alpha), whole, said, ())
 
 
-def nearby(variance: Floats) -> Floats:
-    """The running median over sizes."""
-    half = _NEARBY // 2
-    return np.array([float(np.median(variance[max(0, i - half) : i + half + 1])) for i in range(len(variance))])
+def moderated(variance: Floats, freedom: float | Floats) -> Floats:
+    """Variances of single sizes with PRIOR degrees of freedom of those nearby beside their own ``freedom``."""
+    return np.asarray((freedom * variance + PRIOR * np.maximum(nearby(variance), DIGITS**2)) / (freedom + PRIOR))
 
 
 def by_scatter(ratio: Floats, twin: Floats | None, alpha: float) -> Judged:
@@ -124,7 +120,7 @@ def by_scatter(ratio: Floats, twin: Floats | None, alpha: float) -> Judged:
         spread = np.maximum(spread, halves)
         said += f", the two halves by {percent(halves)}"
     freedom = np.full(len(ratio), max(1.0, _EFFICIENCY * len(second)))
-    whole = _mean_in_order(_steady(ratio), float(np.median(spread)), share_of_whole(alpha))
+    whole = _mean_in_order(steady(ratio), float(np.median(spread)), share_of_whole(alpha))
     levels, alone = _among_neighbours(ratio, spread, freedom, share_of_sizes(alpha, whole))
     return Judged(levels, whole, said, (ONE_RUN, *_notes_of(alone)), alone)
 
@@ -133,26 +129,15 @@ def _among_neighbours(
     ratio: Floats, error: Floats, freedom: Floats, alpha: float
 ) -> tuple[tuple[Level, ...], tuple[bool, ...]]:
     """Each size's level, and whether it is beyond noise though the running median of three sizes is not (or is not there)."""
-    own, near = by_t(ratio, error, freedom, alpha), by_t(_steady(ratio), error, freedom, alpha)
-    few = len(ratio) < _THREE
+    own, near = by_t(ratio, error, freedom, alpha), by_t(steady(ratio), error, freedom, alpha)
+    few = len(ratio) < THREE
     return own, tuple(bool(side_of(o)) and (few or side_of(o) != side_of(n)) for o, n in zip(own, near, strict=True))
-
-
-def _steady(ratio: Floats) -> Floats:
-    """The running median of three sizes; at the ends that of the last three."""
-    if len(ratio) < _THREE:
-        return ratio
-    starts = np.clip(np.arange(len(ratio)) - 1, 0, len(ratio) - _THREE)
-    return np.asarray(np.median(np.stack([ratio[starts + i] for i in range(_THREE)]), axis=0))
 
 
 def _notes_of(alone: tuple[bool, ...]) -> tuple[str, ...]:
     if not any(alone):
         return ()
     return ("a size that stands off its neighbours in a single run may be a spike or a change: repeat the measurement",)
-
-
-_THREE = 3
 
 
 def _windows(second: Floats, count: int) -> list[Floats]:
@@ -163,10 +148,9 @@ def _windows(second: Floats, count: int) -> list[Floats]:
 def _mean_in_order(ratio: Floats, spread: float, alpha: float) -> Level:
     """The mean over sizes, of which neighbours are alike and so count for fewer; at least the noise of single sizes."""
     away = ratio - ratio.mean()
-    total = float((away**2).sum())
-    alike = max(0.0, float((away[1:] * away[:-1]).sum()) / total) if total > 0 else 0.0
+    alike = max(0.0, chance.lag_one(away))
     count = max(2.0, len(ratio) * (1 - alike) / (1 + alike))
-    variance = max(total / (len(ratio) - 1), spread**2) / count
+    variance = max(float(away @ away) / (len(ratio) - 1), spread**2) / count
     return t_level(float(ratio.mean()), math.sqrt(variance), count - 1, alpha)
 
 

@@ -56,19 +56,11 @@ class Ordered:
         return float(self.differences[place - 1]), float(self.differences[len(self.differences) - place])
 
 
-def at_most(count: int, first: int, second: int) -> float:
-    """Chance that at most ``count`` of the first * second pairs are in one order, where nothing differs."""
-    if count < 0:
-        return 0.0
-    if first + second <= MOST_EXACT:
-        chances = _chances(first, second)
-        return chances[min(count, len(chances) - 1)]
-    mean, sd = _moments(first, second)
-    return NormalDist(mean, sd).cdf(count + 0.5)
-
-
 def critical(tail: float, first: int, second: int) -> int:
-    """The largest C for which at most C - 1 has a chance of ``tail`` or less; 0 where there is none."""
+    """The largest C for which at most C - 1 of the first * second pairs being in one order has a chance of ``tail`` or less.
+
+    0 where there is none; the chance is that where nothing differs.
+    """
     if first + second <= MOST_EXACT:
         return int(np.searchsorted(_chances(first, second), tail, side="right"))
     mean, sd = _moments(first, second)

@@ -3,7 +3,7 @@
 What belongs here: naming causes one after another until the rest is noise.
 
 log time = kind of pair + named causes + healthy differences of ranks + noise. A pair's repeats give a robust centre
-(``cells``). Among the candidates that lie beyond noise and above the least factor that matters, the one which explains
+(``centres``). Among the candidates that lie beyond noise and above the least factor that matters, the one which explains
 most squares is named; then everything is fitted again without it. So one cause is named once: what is left of a
 sick rank's pairs is noise. A rank of which both sides were named one by one is one rank, a pair both of whose
 directions were is one pair.
@@ -24,7 +24,7 @@ import numpy as np
 from hopline.errors import InputError
 from hopline.records.pairs import Pair, PairClass, PairReport, Suspect
 from hopline.study import chance, scatter, suspects
-from hopline.study.cells import Cells, cells
+from hopline.study.centres import Centres, centres
 from hopline.study.scatter import Noise
 from hopline.study.suspects import RANK_KINDS, Cause, Explained
 
@@ -34,9 +34,11 @@ FALSE_ALARMS = 0.02
 """Bound on the chance that a healthy system gets a name at all."""
 MOST_NAMES = 24
 _SURE = 0.95
+"""What the interval of a factor holds."""
 _DRIFT = 1.02
-_UNLIKE = 0.10
-_UNLIKE_REPEATS = 4.0
+"""A drift from this factor on is told."""
+_UNLIKE, _UNLIKE_REPEATS = 0.10, 4.0
+"""Pairs of one kind that scatter by more than this, and by so many times what repeats explain, may be of several kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +80,19 @@ def analyse(
     InputError
         For fewer than 3 ranks, times that are not finite and above 0, bounds outside of 0 to 1, ranks without a host.
     """
+    _check(least, false_alarms)
+    if hosts is not None:
+        group = _by_host(times, hosts)
+    data = centres(times, group, when)
+    names, noise = _name(data, math.log1p(least), false_alarms)
+    return _report(data, times, names, noise, math.log1p(least), false_alarms)
+
+
+def _check(least: float, false_alarms: float) -> None:
     if not (0 < false_alarms < 1 and 0 <= least < math.inf):
         raise InputError(
             f"false_alarms {false_alarms:g} and least {least:g}: expected 0 < false_alarms < 1, least >= 0"
         )
-    if hosts is not None:
-        group = _by_host(times, hosts)
-    data = cells(times, group, when)
-    names, noise = _name(data, math.log1p(least), false_alarms)
-    return _report(data, times, names, noise, math.log1p(least), false_alarms)
 
 
 def _by_host(times: Mapping[Pair, Sequence[float]], hosts: Mapping[int, str]) -> Callable[[int, int], Hashable]:
@@ -96,14 +102,14 @@ def _by_host(times: Mapping[Pair, Sequence[float]], hosts: Mapping[int, str]) ->
     return lambda i, j: "one host" if hosts[i] == hosts[j] else "across hosts"
 
 
-def _fitted(data: Cells, causes: Sequence[Cause], noise: Noise | None) -> tuple[Explained, Noise]:
+def _fitted(data: Centres, causes: Sequence[Cause], noise: Noise | None) -> tuple[Explained, Noise]:
     """The fit of ``causes``, weighted by the noise known before, and the noise that it leaves."""
     pair = np.where(data.there, 1.0, np.inf) if noise is None else noise.pair
     fit = suspects.explain(data, causes, pair)
     return fit, scatter.noise(data, fit.rest)
 
 
-def _name(data: Cells, least: float, false_alarms: float) -> tuple[list[_Named], Noise]:
+def _name(data: Centres, least: float, false_alarms: float) -> tuple[list[_Named], Noise]:
     """Causes in the order in which they were found, those that are two sides of one made one, and the noise left.
 
     What later ones left too little of is dropped.
@@ -144,7 +150,7 @@ def _whole(a: Cause, b: Cause) -> Cause | None:
 
 
 def _report(
-    data: Cells,
+    data: Centres,
     times: Mapping[Pair, Sequence[float]],
     named: list[_Named],
     before: Noise,
@@ -183,7 +189,7 @@ def _report(
     )
 
 
-def _suspect(data: Cells, named: _Named, index: int, fit: Explained, noise: Noise) -> Suspect:
+def _suspect(data: Centres, named: _Named, index: int, fit: Explained, noise: Noise) -> Suspect:
     """With the interval of the factor beyond what a healthy rank, or the two ranks of a pair, differ by anyway."""
     cause, factor, error = named.cause, float(fit.factor[index]), float(fit.error[index])
     between = noise.rank * (1 if cause.kind in RANK_KINDS else math.sqrt(2))
@@ -200,7 +206,7 @@ def _suspect(data: Cells, named: _Named, index: int, fit: Explained, noise: Nois
     )
 
 
-def _notes(data: Cells, noise: Noise, missing: Sequence[Pair], names: int, own: bool) -> list[str]:
+def _notes(data: Centres, noise: Noise, missing: Sequence[Pair], names: int, own: bool) -> list[str]:
     notes = []
     if missing:
         some = ", ".join(f"{i}→{j}" for i, j in missing[:5]) + (", ..." if len(missing) > 5 else "")

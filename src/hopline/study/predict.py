@@ -13,7 +13,8 @@ from hopline.errors import InputError
 from hopline.records.fit import Prediction
 from hopline.study import beyond
 from hopline.study.beyond import Growth
-from hopline.study.local import LEVEL, Local
+from hopline.study.chance import LEVEL
+from hopline.study.local import Local
 from hopline.study.points import Points
 
 

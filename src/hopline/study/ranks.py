@@ -31,9 +31,10 @@ from hopline.errors import InputError, UnknownNameError
 from hopline.records.busbw import FACTORS
 from hopline.records.estimate import Premise
 from hopline.records.fit import Prediction
+from hopline.study.chance import NINETY
 from hopline.study.points import Points
+from hopline.study.running import roughness, without_spikes
 
-_NINETY = 1.645
 _MODEL = 0.06
 """Relative deviation of the three terms from a smooth table, one standard deviation (H100 and GB200, NCCL 2.29.2)."""
 _ROUGH = 0.7
@@ -52,9 +53,12 @@ _SMALL = 16.0
 """Sizes up to this many times the smallest one count as small."""
 _SMALL_MODEL = 0.15
 """Relative deviation of the steps' law from a smooth table of small messages."""
-_NEIGHBOURS = 4
 _FREE = 1.0
 """Standard deviation of the base, in times of the nearest count: as good as unknown."""
+_UNSURE_LEAST, _STEP_UNSURE_LEAST = 0.02, 0.05
+"""Least standard deviations: of the part that grows, in times of the nearest count, and of a step, in its small messages."""
+_LEAST = 0.1
+"""Least part of the nearest count's time that is predicted."""
 
 
 def _ring(ranks: int) -> float:
@@ -66,13 +70,14 @@ def _ring_or_tree(ranks: int) -> float:
     return 2 * (min(ranks, 8) - 1.0) + 2 * max(0.0, math.log2(ranks / 8))
 
 
-Growth = Callable[[int], float]
+OfRanks = Callable[[int], float]
+"""Number of ranks -> what grows with it."""
 
-_STEPS: dict[str, Growth] = {
+_STEPS: dict[str, OfRanks] = {
     "all_reduce": _ring_or_tree, "all_gather": _ring, "reduce_scatter": _ring, "alltoall": _ring,
     "broadcast": _ring, "reduce": _ring,
 }  # fmt: skip
-BENCHMARKS: dict[str, tuple[Growth, Growth]] = {name: (steps, FACTORS[name]) for name, steps in _STEPS.items()}
+BENCHMARKS: dict[str, tuple[OfRanks, OfRanks]] = {name: (steps, FACTORS[name]) for name, steps in _STEPS.items()}
 """Benchmark -> (steps, busbw factor) of n ranks; sizes as nccl-tests counts them."""
 
 
@@ -100,7 +105,7 @@ def predict(
     tables = {count: Points.of(*known[count]) for count in order}
     sizes = _sizes(tables, size)
     time, deviation = _regress(_seen(tables, sizes), ranks, benchmark)
-    factor = np.exp(_NINETY * deviation)
+    factor = np.exp(NINETY * deviation)
     return Prediction(sizes, time, time / factor, time * factor)
 
 
@@ -164,8 +169,8 @@ def _seen(tables: Mapping[int, Points], sizes: Floats) -> _Seen:
     for points in tables.values():
         used = points.take(points.size > 0)
         where, known = np.log(sizes), np.log(used.size)
-        times.append(np.exp(np.interp(where, known, _without_spikes(np.log(used.time)))))
-        rough = np.interp(where, known, _roughness(known, np.log(used.time)))
+        times.append(np.exp(np.interp(where, known, without_spikes(np.log(used.time)))))
+        rough = np.interp(where, known, roughness(known, np.log(used.time)))
         deviations.append(np.hypot(_MODEL, _ROUGH * rough))
     return _Seen(tuple(tables), np.stack(times, axis=1), np.stack(deviations, axis=1), *_small(tables))
 
@@ -177,26 +182,9 @@ def _small(tables: Mapping[int, Points]) -> tuple[Floats, Floats]:
         used = points.take(points.size > 0)
         small = used.size <= _SMALL * used.size[0]
         times.append(np.median(used.time[small]))
-        rough = _roughness(np.log(used.size), np.log(used.time))[small]
+        rough = roughness(np.log(used.size), np.log(used.time))[small]
         deviations.append(math.hypot(_SMALL_MODEL, float(np.sqrt(np.mean(rough**2)))))
     return np.array(times), np.array(deviations)
-
-
-def _without_spikes(values: Floats) -> Floats:
-    """The running median of three; the ends stay."""
-    middle = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
-    return np.concatenate([values[:1], middle, values[-1:]])
-
-
-def _roughness(where: Floats, values: Floats) -> Floats:
-    """Root mean square over some neighbours of how far a row lies off the line between the two beside it."""
-    weight = (where[1:-1] - where[:-2]) / (where[2:] - where[:-2])
-    off = (values[1:-1] - (1 - weight) * values[:-2] - weight * values[2:]) ** 2 / 1.5
-    padded = np.concatenate([off[:1], off, off[-1:]])
-    sums = np.concatenate([[0.0], np.cumsum(padded)])
-    index = np.arange(len(padded))
-    first, after = np.maximum(index - _NEIGHBOURS, 0), np.minimum(index + _NEIGHBOURS + 1, len(padded))
-    return np.asarray(np.sqrt(np.maximum(sums[after] - sums[first], 0.0) / (after - first)))
 
 
 def _regress(seen: _Seen, ranks: int, benchmark: str) -> tuple[Floats, Floats]:
@@ -210,12 +198,12 @@ def _regress(seen: _Seen, ranks: int, benchmark: str) -> tuple[Floats, Floats]:
     stepping = hop * steps(near) / own
     growing = _GROWS * np.maximum(1 - seen.small[0] / own, 0.0)
     mean = np.stack([1 - stepping - growing, stepping, growing], axis=1)
-    spread = np.stack([np.full_like(own, _FREE), unsure * steps(near) / own, _UNSURE * growing + 0.02], axis=1)
+    spread = np.stack([np.full_like(own, _FREE), unsure * steps(near) / own, _UNSURE * growing + _UNSURE_LEAST], axis=1)
     design = np.array([_row(count, near, steps, factor) for count in seen.counts])
     observed = seen.time / own[:, None]
     mean, after = _learn(mean, spread, design, observed, seen.deviation * observed)
     row = _row(ranks, near, steps, factor)
-    value = np.maximum(mean @ row, 0.1)
+    value = np.maximum(mean @ row, _LEAST)
     shape = _SHAPE * np.maximum(mean[:, 1], 0.0) * _bend(ranks, near, steps)
     variance = row @ after @ row + (seen.deviation[:, 0] * value) ** 2 + shape**2
     return own * value, np.sqrt(variance) / value
@@ -227,7 +215,7 @@ def _hop(seen: _Seen, benchmark: str) -> tuple[float, float]:
     near = steps(seen.counts[0])
     share = _STEP_SHARE.get(benchmark, 1 / _BASE) * near
     believed = share / (1 + share)
-    unsure = max(_STEP_UNSURE * believed, 0.05 * near)
+    unsure = max(_STEP_UNSURE * believed, _STEP_UNSURE_LEAST * near)
     small = seen.small / seen.small[0]
     design = np.array([[1.0, steps(count) / near] for count in seen.counts])
     mean, after = _learn(
@@ -249,10 +237,10 @@ def _learn(mean: Floats, spread: Floats, design: Floats, observed: Floats, noise
     return mean + (gain @ (observed - mean @ design.T)[:, :, None])[:, :, 0], prior - gain @ design @ prior
 
 
-def _row(count: int, near: int, steps: Growth, factor: Growth) -> Floats:
+def _row(count: int, near: int, steps: OfRanks, factor: OfRanks) -> Floats:
     return np.array([1.0, steps(count) / steps(near), factor(count) / factor(near)])
 
 
-def _bend(ranks: int, near: int, steps: Growth) -> float:
+def _bend(ranks: int, near: int, steps: OfRanks) -> float:
     """By how much growth with the steps and growth with their logarithm differ, in the nearest count's steps."""
     return abs(steps(ranks) / steps(near) - 1 - math.log2(ranks / near))

@@ -1,6 +1,7 @@
 """What is odd about a measured table, by name: why one line is not enough, and what to look at.
 
-What belongs here: judgements that follow from the points and their fits, as Findings. How they read is ``show``.
+What belongs here: judgements that follow from the points and their fits, as Findings that say why in a line. How a list
+of them looks is ``show``.
 
 Each rule names its threshold in one table below. Times are medians; a fall or step counts only where it is larger than
 what the table's own roughness explains.
@@ -41,8 +42,11 @@ _SPARSE = 4.0
 FIRST = 1.3
 """The first size counts as warming up where it takes this multiple of a larger one."""
 _STEADY, _SHORTEST_TIMER = 1e-3, 20e-6
+"""Times count as one and the same within this fraction, and as a timer's from so many seconds on."""
 _ENOUGH = 5
+"""Sizes from which on pieces are held against one line, and roughness is not put down to too few sizes."""
 _FOLLOWING = 6
+"""Sizes after a hump through which the line of the other way of sending is drawn."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,22 @@ from hopline.study.noises import (
     Judged,
     Level,
     by_t,
-    nearby,
+    moderated,
     share_of_sizes,
     share_of_whole,
     t_level,
 )  # fmt: skip
 from hopline.study.ordering import Ordered, critical
+from hopline.study.running import nearby
+
+_LOSS = 1.1
+"""Variance of a median difference over that of a difference of means, normal repeats, and some room."""
+_MANY = 100.0
+"""Repeats over which the scatter of printed digits averages out at most."""
+_ENOUGH_SIZES = 5
+"""From so many sizes on their scatter tells how sure the mean is."""
+_MOST, _ROOM = 0.95, 3.0
+"""The largest correlation that is believed, and how many times longer than need be a block is."""
 
 
 def by_repeats(before: Sequence[Floats], after: Sequence[Floats], alpha: float, fewest: int) -> Judged | None:
@@ -61,12 +71,7 @@ def _few(before: Sequence[Floats], after: Sequence[Floats]) -> tuple[Floats, Flo
     share = np.array([1 / len(b) + 1 / len(a) for b, a in zip(before, after, strict=True)])
     squares = [sum(float(((x - x.mean()) ** 2).sum()) for x in pair) for pair in zip(before, after, strict=True)]
     own = np.array(squares) / freedom
-    single = (freedom * own + PRIOR * np.maximum(nearby(own), DIGITS**2)) / (freedom + PRIOR)
-    return np.sqrt(single * share), freedom + PRIOR
-
-
-_LOSS = 1.1
-"""Variance of a median difference over that of a difference of means, normal repeats, and some room."""
+    return np.sqrt(moderated(own, freedom) * share), freedom + PRIOR
 
 
 def _mean(middle: Floats, variance: Floats, freedom: float, alpha: float) -> Level:
@@ -86,11 +91,6 @@ def _mean(middle: Floats, variance: Floats, freedom: float, alpha: float) -> Lev
         return t_level(mean, math.sqrt(own), freedom, alpha)
     seen = float((weight * (middle - mean) ** 2).sum()) * own / (len(middle) - 1)
     return t_level(mean, math.sqrt(max(own, seen)), float(len(middle) - 1), alpha)
-
-
-_MANY = 100.0
-_ENOUGH_SIZES = 5
-_MOST, _ROOM = 0.95, 3.0
 
 
 def block_length(repeats: Sequence[Floats]) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hopline.curve import Floats
 from hopline.study import chance
-from hopline.study.cells import Cells, own_error
+from hopline.study.centres import Centres, own_error
 
 HEALTHY_RANKS = 0.01
 """Relative standard deviation between healthy ranks that is always allowed for; more where the data show more."""
@@ -24,6 +24,11 @@ PRIOR = 6.0
 ENOUGH_RANKS = 5
 """With fewer, pairs leave no freedom to tell noise from ranks: the guess stands alone."""
 _EFFICIENCY = 0.8
+"""Of a robust variance, beside a plain one of as many residuals."""
+_MEDIANS, _MEANS = 4, 3
+"""Turns of a polish by medians, then by means."""
+_REACH = 2.0
+"""Standard deviations from which on a residual pulls no harder."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +76,7 @@ def polish(rest: Floats, there: NDArray[np.bool_]) -> tuple[Floats, Floats, Floa
     rows, columns = np.zeros((2, len(rest)))
     for turn in range(_MEDIANS + _MEANS):
         weight = there.astype(float) if turn < _MEDIANS else _weights(left, there)
-        centre = _row_medians if turn < _MEDIANS else _row_means
+        centre = _medians if turn < _MEDIANS else _means
         step = centre(left, weight)
         rows, left = rows + step, left - step[:, None]
         step = centre(left.T, weight.T)
@@ -79,20 +84,16 @@ def polish(rest: Floats, there: NDArray[np.bool_]) -> tuple[Floats, Floats, Floa
     return rows - np.median(rows), columns - np.median(columns), np.where(there, left, np.nan)
 
 
-_MEDIANS, _MEANS = 4, 3
-_REACH = 2.0
-
-
 def _weights(left: Floats, there: NDArray[np.bool_]) -> Floats:
     reach = _REACH * chance.scale(left[there]) / math.sqrt(_share(there, 1) or 1.0)
-    return np.where(there, np.minimum(1.0, (reach or 1.0) / np.maximum(np.abs(left), 1e-300)), 0.0)
+    return np.where(there, chance.huber(left, reach or 1.0), 0.0)
 
 
-def _row_medians(left: Floats, weight: Floats) -> Floats:
-    return np.nan_to_num(chance.medians(left, weight > 0))
+def _medians(left: Floats, weight: Floats) -> Floats:
+    return np.nan_to_num(chance.row_medians(left, weight > 0))
 
 
-def _row_means(left: Floats, weight: Floats) -> Floats:
+def _means(left: Floats, weight: Floats) -> Floats:
     return np.asarray((weight * left).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300))
 
 
@@ -101,23 +102,23 @@ def _share(there: NDArray[np.bool_], kinds: int) -> float:
     return float(max(0.0, 1 - (2 * len(there) - 2 + kinds) / there.sum()))
 
 
-def noise(cells: Cells, rest: Floats) -> Noise:
+def noise(data: Centres, rest: Floats) -> Noise:
     """From what the named causes leave. Robust: a cause not yet named moves it little."""
-    there, n, kinds = cells.there, len(cells.ranks), len(cells.labels)
+    there, n, kinds = data.there, len(data.ranks), len(data.labels)
     rows, columns, left = polish(rest, there)
-    own = np.nan_to_num(own_error(cells))
+    own = np.nan_to_num(own_error(data))
     share = _share(there, kinds) if n >= ENOUGH_RANKS else 0.0
     variance, freedom = np.zeros((2, kinds))
     for c in range(kinds):
-        of = cells.label == c
+        of = data.label == c
         known = np.mean(own[of] ** 2)
         seen = chance.scale(left[of]) ** 2 / share if share else 0.0
         free = _EFFICIENCY * share * of.sum()
         guess = known + HEALTHY_PAIRS**2
         variance[c] = max((free * seen + PRIOR * guess) / (free + PRIOR), known)
         freedom[c] = free + PRIOR
-    index = np.maximum(cells.label, 0)
-    fixed = np.array([np.mean(own[cells.label == c] ** 2) for c in range(kinds)])
+    index = np.maximum(data.label, 0)
+    fixed = np.array([np.mean(own[data.label == c] ** 2) for c in range(kinds)])
     pair = np.where(there, np.sqrt((variance - fixed)[index] + own**2), np.inf)
     ranks = float(freedom.sum() - PRIOR * (kinds - 1))
     between, sender, receiver = (

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from hopline.curve import Floats
 from hopline.records.pairs import Kind
 from hopline.study import chance
-from hopline.study.cells import Cells
+from hopline.study.centres import Centres
 from hopline.study.scatter import Noise
 
 _HUBER = 1.5
+"""Standard deviations from which on a pair pulls no harder: it may be a cause that is not named yet."""
 _ROUNDS = 8
 _RARE = 2.0
+"""How many times more a fast cause must explain: what is slow is what there mostly is."""
+_ALL = slice(None)
 RANK_KINDS: tuple[Kind, ...] = ("rank", "sender", "receiver")
 
 
@@ -49,9 +52,6 @@ class Cause:
             mask[place] = True
             masks.append(mask)
         return masks
-
-
-_ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,13 +85,13 @@ class Found:
     chance: float
 
 
-def explain(cells: Cells, causes: Sequence[Cause], pair: Floats) -> Explained:
+def explain(data: Centres, causes: Sequence[Cause], pair: Floats) -> Explained:
     """Huber regression of the log times on kinds of pair and the sides of the named causes.
 
     pair: (n, n) standard deviations.
     """
-    there, n, kinds = cells.there, len(cells.ranks), len(cells.labels)
-    label, y, sd = cells.label[there], cells.value[there], pair[there]
+    there, n, kinds = data.there, len(data.ranks), len(data.labels)
+    label, y, sd = data.label[there], data.value[there], pair[there]
     parts = [cause.parts(n) for cause in causes]
     columns = [mask[there] for masks in parts for mask in masks]
     x = np.stack([*(label == c for c in range(kinds)), *columns], axis=1).astype(float)
@@ -101,7 +101,7 @@ def explain(cells: Cells, causes: Sequence[Cause], pair: Floats) -> Explained:
         normal = _inverse(x.T @ (x * weight[:, None]))
         found = normal @ (x.T @ (weight * y))
         away = np.abs(y - x @ found) / sd
-        weight = np.minimum(1.0, _HUBER / np.maximum(away, 1e-12)) / sd**2
+        weight = chance.huber(away, _HUBER) / sd**2
         if np.max(np.abs(found - before)) < 1e-9:
             break
     rest = np.full((n, n), np.nan)
@@ -136,7 +136,7 @@ def _kind_medians(y: Floats, label: NDArray[np.int_], kinds: int) -> Floats:
 
 
 def search(
-    cells: Cells, rest: Floats, noise: Noise, false_alarms: float, least: float, named: Sequence[Cause] = ()
+    data: Centres, rest: Floats, noise: Noise, false_alarms: float, least: float, named: Sequence[Cause] = ()
 ) -> Found | None:
     """The candidate that explains most of ``rest``, among those beyond noise and above ``least`` (log factor).
 
@@ -144,8 +144,8 @@ def search(
     What was ``named`` is none any more, nor is a side of a rank or a direction of a pair that was.
     """
     best: tuple[float, Cause, float, float] | None = None
-    tests = _tests(cells.there)
-    for kind, gain, factor, error, freedom in _scores(cells, rest, noise):
+    tests = _tests(data.there)
+    for kind, gain, factor, error, freedom in _scores(data, rest, noise):
         bar = np.maximum(least, _bars(false_alarms / tests, freedom) * error)
         worth = np.where(factor >= bar, gain, np.where(-factor >= bar, gain / _RARE, 0.0))
         for cause in named:
@@ -167,11 +167,11 @@ def _covers(cause: Cause, kind: Kind) -> bool:
     return kind == cause.kind or kind in {"rank": RANK_KINDS, "pair": ("direction",)}.get(cause.kind, ())
 
 
-def least_factors(cells: Cells, noise: Noise, false_alarms: float, least: float) -> dict[Kind, float]:
+def least_factors(data: Centres, noise: Noise, false_alarms: float, least: float) -> dict[Kind, float]:
     """Kind -> the smallest factor that is named, at the median candidate."""
     out: dict[Kind, float] = {}
-    for kind, _, _, error, freedom in _scores(cells, np.zeros(cells.value.shape), noise):
-        bar = _bars(false_alarms / _tests(cells.there), freedom) * error
+    for kind, _, _, error, freedom in _scores(data, np.zeros(data.value.shape), noise):
+        bar = _bars(false_alarms / _tests(data.there), freedom) * error
         out[kind] = math.exp(max(least, float(np.median(bar[np.isfinite(bar)]))))
     return out
 
@@ -191,18 +191,18 @@ def _bars(beyond: float, freedom: float | Floats) -> float | Floats:
 Scores = Iterator[tuple[Kind, Floats, Floats, Floats, float | Floats]]
 
 
-def _scores(cells: Cells, rest: Floats, noise: Noise) -> Scores:
+def _scores(data: Centres, rest: Floats, noise: Noise) -> Scores:
     """Kind, squares explained, log factor, its error and degrees of freedom of every candidate of the kind.
 
     One candidate at a time by weighted least squares beside the means of the kinds of pair; those of single pairs after
     the healthy differences of ranks are taken off, whose doubt is added to the error.
     """
-    there, weight = cells.there, noise.pair**-2.0
-    of = [np.where(cells.label == c, weight, 0.0) for c in range(len(cells.labels))]
+    there, weight = data.there, noise.pair**-2.0
+    of = [np.where(data.label == c, weight, 0.0) for c in range(len(data.labels))]
     totals = [float(w.sum()) for w in of]
     plain = np.where(there, rest, 0.0)
     means = np.array([float((w * plain).sum()) / total for w, total in zip(of, totals, strict=True)])
-    pull = weight * np.where(there, plain - means[np.maximum(cells.label, 0)], 0.0)
+    pull = weight * np.where(there, plain - means[np.maximum(data.label, 0)], 0.0)
     sides = {"sender": 1, "receiver": 0}
     amount = {side: [w.sum(axis=axis) for w in of] for side, axis in sides.items()}
     push = {side: pull.sum(axis=axis) for side, axis in sides.items()}
@@ -214,7 +214,7 @@ def _scores(cells: Cells, rest: Floats, noise: Noise) -> Scores:
     clear = np.where(there, pull - weight * (noise.sender[:, None] + noise.receiver), 0.0)
     room = sum(w * (1 - w / total) for w, total in zip(of, totals, strict=True))
     doubt = 2 * noise.rank**2 * (1 - noise.known)
-    freedom = noise.freedom[np.maximum(cells.label, 0)]
+    freedom = noise.freedom[np.maximum(data.label, 0)]
     yield ("direction", *_estimate(clear, np.asarray(room), doubt), freedom)
     both = np.triu(there & there.T)
     two, room2 = np.where(both, clear + clear.T, 0.0), np.where(both, room + np.transpose(room), 0.0)

@@ -19,12 +19,24 @@ from hopline.curve import Floats
 from hopline.quantity import show
 from hopline.records.fit import Prediction
 from hopline.records.verdict import Verdict
+from hopline.study.chance import LEVEL
 
-LEVEL = 0.9
 FALSE_ALARM = 0.05
 """Probability that a healthy table has a size that fails."""
 ROUNDING = 0.005
 """A time may be this much below the least one: logs round."""
+IMPOSSIBLE = "impossible"
+"""How the reason of a time below the least one begins."""
+TOO_FAST = (
+    "faster than the links of this machine can carry: the ranks ran elsewhere than taken here (a node more or less, --on), "
+    "sizes or ranks are not what they are taken for, or the machine states too slow a link"
+)
+FAR_OFF, OFF = 3.0, 1.3
+"""Factors from which a table counts as carried by something else, and as slower at all."""
+_PARTS = 3
+"""Small, middle and large messages; with fewer sizes nothing is said of them."""
+_SPAN = 256
+"""Factor from the smallest to the largest size above which a table shows small and large messages."""
 
 
 def judge(
@@ -80,18 +92,6 @@ def _praise(time: float, expected: float, limit: float) -> str:
 
 def _known(value: float) -> float | None:
     return value if np.isfinite(value) else None
-
-
-IMPOSSIBLE = "impossible"
-TOO_FAST = (
-    "faster than the links of this machine can carry: the ranks ran elsewhere than taken here (a node more or less, --on), "
-    "sizes or ranks are not what they are taken for, or the machine states too slow a link"
-)
-FAR_OFF, OFF = 3.0, 1.3
-"""Factors from which a table counts as carried by something else, and as slower at all."""
-_PARTS = 3
-_SPAN = 256
-"""Factor from the smallest to the largest size above which a table shows small and large messages."""
 
 
 def hint(verdicts: Sequence[Verdict]) -> str:

@@ -21,15 +21,14 @@ from hopline.study import chance
 from hopline.study.drift import level_of_rounds, level_of_time
 
 FEWEST_RANKS = 3
-_BIWEIGHT = 4.685
-"""Tukey's constant: 95 % as good as the mean where the noise is normal."""
 _LOSS = 1.1
 """Variance of a biweight centre of k repeats over that of a mean of k normal ones."""
 _STEPS = 4
+"""Of the biweight, each a mean weighted by the one before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class Centres:
     """All pairs as matrices, senders in rows.
 
     Attributes
@@ -64,11 +63,11 @@ class Cells:
         return self.label >= 0
 
 
-def cells(
+def centres(
     times: Mapping[Pair, Sequence[float]],
     group: Callable[[int, int], Hashable] | None,
     when: Mapping[Pair, Sequence[float]] | None,
-) -> Cells:
+) -> Centres:
     """Raises InputError for fewer than 3 ranks, and for times that are not finite and above 0."""
     pairs = sorted(pair for pair, repeats in times.items() if len(repeats) and pair[0] != pair[1])
     ranks = tuple(sorted({rank for pair in pairs for rank in pair}))
@@ -87,10 +86,10 @@ def cells(
     logs = logs - levels
     repeat = np.array([_repeat_spread(logs[kinds == c], there[kinds == c]) for c in range(len(labels))])
     value, count = np.full((2, len(ranks), len(ranks)), np.nan)
-    value[rows, columns], count[rows, columns] = _centres(logs, there, repeat[kinds])
+    value[rows, columns], count[rows, columns] = _robust(logs, there, repeat[kinds])
     label = np.full(value.shape, -1)
     label[rows, columns] = kinds
-    return Cells(ranks, value, count, label, labels, repeat, drift)
+    return Centres(ranks, value, count, label, labels, repeat, drift)
 
 
 def _rows(times: Mapping[Pair, Sequence[float]], pairs: Sequence[Pair]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -130,7 +129,7 @@ def _stamps(
 def _repeat_spread(logs: Floats, there: NDArray[np.bool_]) -> float:
     """Robust standard deviation of repeats about their pair's median; approximate for fewer than 5 repeats a pair."""
     counts = there.sum(axis=1)
-    middle = chance.medians(logs, there)
+    middle = chance.row_medians(logs, there)
     away = np.where(there, logs - middle[:, None], np.nan)
     odd = counts % 2 == 1
     away[odd, np.nanargmin(np.abs(away[odd]), axis=1)] = np.nan
@@ -138,7 +137,7 @@ def _repeat_spread(logs: Floats, there: NDArray[np.bool_]) -> float:
     return chance.scale(away[np.isfinite(away)])
 
 
-def _centres(logs: Floats, there: NDArray[np.bool_], spread: Floats) -> tuple[Floats, Floats]:
+def _robust(logs: Floats, there: NDArray[np.bool_], spread: Floats) -> tuple[Floats, Floats]:
     """Centre of each row and how many repeats it rests on: outliers, beyond the reach of the biweight, weigh nothing.
 
     Tukey's biweight with the spread of the row's kind, started one place below the median: delays make repeats slow and
@@ -147,11 +146,11 @@ def _centres(logs: Floats, there: NDArray[np.bool_], spread: Floats) -> tuple[Fl
     """
     counts = there.sum(axis=1)
     known = (spread > 0)[:, None]
-    reach = _BIWEIGHT * np.where(known, spread[:, None], 1.0)
-    centre = np.where(known[:, 0], _below_median(logs, there, spread), chance.medians(logs, there))
+    reach = chance.BIWEIGHT * np.where(known, spread[:, None], 1.0)
+    centre = np.where(known[:, 0], _below_median(logs, there, spread), chance.row_medians(logs, there))
     used = counts.astype(float)
     for _ in range(_STEPS):
-        weight = np.where(there & known, np.maximum(0.0, 1 - ((logs - centre[:, None]) / reach) ** 2) ** 2, 0.0)
+        weight = np.where(there & known, chance.biweight((logs - centre[:, None]) / reach), 0.0)
         total = weight.sum(axis=1)
         centre = np.where(total > 0, (weight * logs).sum(axis=1) / np.where(total > 0, total, 1.0), centre)
         used = np.where(total > 0, (weight > 0).sum(axis=1), counts)
@@ -170,7 +169,7 @@ def _below_median(logs: Floats, there: NDArray[np.bool_], spread: Floats) -> Flo
     return np.asarray(values.mean(axis=0) - spread * shift[index.reshape(-1)])
 
 
-def own_error(cells: Cells) -> Floats:
+def own_error(data: Centres) -> Floats:
     """(n, n) standard deviation that repeats leave in each pair's centre, in logs; 0 where there are no repeats."""
-    spread = np.where(np.isfinite(cells.repeat), cells.repeat, 0.0)[np.maximum(cells.label, 0)]
-    return np.where(cells.there, spread * np.sqrt(_LOSS / np.where(cells.there, cells.count, 1.0)), math.nan)
+    spread = np.where(np.isfinite(data.repeat), data.repeat, 0.0)[np.maximum(data.label, 0)]
+    return np.where(data.there, spread * np.sqrt(_LOSS / np.where(data.there, data.count, 1.0)), math.nan)
