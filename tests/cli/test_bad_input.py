@@ -164,7 +164,7 @@ REFUSED = {
     # measure and demo
     "measure no time": "measure --seconds 0s",
     "measure less than no time": "measure --seconds=-1s",
-    "measure for five": "measure --seconds 5",
+    "measure for five": "measure --seconds five",
     "measure for ever": "measure --seconds inf",
     "measure part of a byte": "measure --sizes 1.5B",
     "measure 4 GiB": "measure --sizes 4GiB",

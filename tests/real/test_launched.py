@@ -99,7 +99,7 @@ def test_ranks_that_were_given_are_used_and_the_first_alone_answers(place):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("--seconds 5", "hopline: --seconds: '5' has no unit"),
+        ("--seconds 5kg", "hopline: --seconds: '5kg'"),
         ("--what speed", "hopline: unknown measurement 'speed'"),
         ("--ranks 9 --what pairs", "hopline: --ranks 9: the launcher started 3; leave --ranks out"),
         ("--what mbw", "mbw needs at least 4 ranks, this run has 3"),

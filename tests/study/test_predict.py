@@ -11,7 +11,7 @@ from simulated import DENSE, DOUBLING, TRUTHS, measured
 
 from hopline.errors import InputError
 from hopline.study.beyond import COLLECTIVE, SEND, above, below
-from hopline.study.local import Local
+from hopline.study.local import AGAIN, Local
 from hopline.study.points import Points
 from hopline.study.predict import predict
 
@@ -28,9 +28,9 @@ def test_inside_it_is_the_local_reading():
 
 def test_at_measured_sizes_only_noise_counts():
     found, local = predict(POINTS, POINTS.size), Local.of(POINTS)
-    half = np.minimum(local.spread(POINTS.size), local.noise())
+    half = np.minimum(local.spread(POINTS.size) * AGAIN, local.noise())
     assert np.log(found.high / found.time) == pytest.approx(half, rel=1e-9)
-    assert np.any(half < local.spread(POINTS.size))
+    assert np.any(half < AGAIN * local.spread(POINTS.size))
 
 
 @pytest.mark.parametrize("truth", ["two rates", "three pieces"])

@@ -119,7 +119,7 @@ def _picture(chosen: TableFit) -> dict[str, Any]:
     fitted = {name: f for name, f in curves.items() if f is not None}
     last = list(fitted.values())[-1]
     found = fitting.predict(chosen, pages.drawn_sizes(last), extrapolate=False)
-    title = f"{chosen.title}, {File(chosen.source).name}"
+    title = f"{chosen.title}, {fitting.shown(File(chosen.source).name)}"
     return pages.picture(chosen.table.size, chosen.time, fitted, title, found=found)
 
 

@@ -189,5 +189,5 @@ def _answer(
         return
     blocks = [*page.gone_on(measured), *(Line(note, "faint") for note in notes), *pages.crowds(measured.crowded)]
     blocks += pages.results(measured.series)
-    blocks += [block for study in found for block in page.pairs(study)]
+    blocks += [block for study in found for block in page.pairs(study, bool(measured.crowded))]
     write(blocks + page.end(fit, file, saved, kept, reason))

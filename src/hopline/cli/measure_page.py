@@ -33,9 +33,14 @@ def gone_on(measured: Measured) -> list[Block]:
     return [Line(f"{text}, {measured.begun} begun.")]
 
 
-def pairs(study: PairStudy) -> list[Block]:
+def pairs(study: PairStudy, crowded: bool) -> list[Block]:
     """All pairs at one size: their matrix, and what is slow among them."""
     blocks: list[Block] = [pages.pairs_heading(study.benchmark, study.size, len(study.hosts))]
+    if crowded:
+        text = (
+            "Ranks share cores: what is named below may be the scheduler's doing. Judge runs with a core for each rank."
+        )
+        blocks.append(Line(text, "bad"))
     blocks += pages.matrix(study.times, study.measure, study.size)
     if study.report is None:
         return [*blocks, Line(f"Not studied: {study.reason}.", "faint")]

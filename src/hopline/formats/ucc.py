@@ -35,7 +35,7 @@ _HALF = 0.005
 """Half a unit of the last digit of times and bandwidths."""
 
 _SETTING = re.compile(rb"(Collective|Memory type|Datatype|Reduction|Inplace|small|large):?\s+(\S.*)")
-_HEADER = re.compile(rb"Count\s+Size\s+Time, us(\s+Bandwidth, GB/s)?")
+_HEADER = re.compile(rb"Count\s+Size\s+Time, us(\s+(?:Bus )?Bandwidth, GB/s)?")
 _ROW = re.compile(rb"(?:\d+|N/A)\s+(?:\d+|N/A)\s+[\d.]")
 _TIMES = ("count", "size", "time", "time_min", "time_max")
 _BANDWIDTHS = ("bandwidth", "bandwidth_max", "bandwidth_min")

@@ -5,6 +5,7 @@ What belongs here: from a log's tables to questions, and the faults that a table
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,10 @@ from hopline.study.points import medians
 from hopline.study.verdicts import hint, judge
 
 TOLERANCE = 0.1
+ERRORS = re.compile(r"\berrors?\b")
+"""A reader's note that something failed beside the rows; it counts against the last table."""
+_WARNING = "NCCL WARN"
+"""Also said where a finished run's connections are closed."""
 WRONG = ("wrong", "validation failed")
 """What the reason of a dropped row says where the run got wrong results."""
 
@@ -53,7 +58,10 @@ def check(file: str, terms: Terms) -> tuple[Log, list[Checked]]:
     log = fitting.read(file)
     _refuse_other("-n", terms.ranks, [table.ranks for table in log.tables])
     _refuse_other("--benchmark", terms.benchmark, [table.benchmark for table in log.tables])
-    return log, [check_table(number + 1, table, terms) for number, table in enumerate(log.tables)]
+    checked = [check_table(number + 1, table, terms) for number, table in enumerate(log.tables)]
+    died = tuple(note for note in log.notes if ERRORS.search(note) and _WARNING not in note)
+    checked[-1] = replace(checked[-1], faults=(*checked[-1].faults, *died))
+    return log, checked
 
 
 def _refuse_other(option: str, given: object, stated: Sequence[object]) -> None:
@@ -138,4 +146,10 @@ def _all_unknown(size: Floats, time: Floats, why: str) -> tuple[Verdict, ...]:
 def _faults(table: Table) -> tuple[str, ...]:
     """What is wrong whatever the machine: results that were checked and are wrong, figures that contradict one another."""
     wrong = [str(d) for d in table.dropped if any(word in d.reason for word in WRONG)]
-    return (*wrong, *table.contradictions)
+    outside = table.facts.get("out_of_bounds")
+    failed = (
+        [f"the tool itself says: out of bounds values {outside:g}, FAILED"]
+        if isinstance(outside, float) and outside > 0
+        else []
+    )
+    return (*wrong, *failed, *table.contradictions)

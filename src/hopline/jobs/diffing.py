@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from hopline.errors import InputError
 from hopline.formats import samples
+from hopline.formats.source import STDIN
 from hopline.jobs import fitting
 from hopline.records.change import Change
 from hopline.records.sample import Series
@@ -95,6 +96,8 @@ def diff(
     Raises FormatError for files that cannot be read, InputError where nothing in them can be compared.
     """
     choice = choice or Choice()
+    if before == after == STDIN:
+        raise InputError("both logs are standard input, which can be read once: give at least one as a file")
     logs = [fitting.read(file) for file in (before, after)]
     both = [
         _chosen(log, _groups(log, choice, number), number)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from hopline.curve import Floats
 from hopline.errors import HoplineError, MachineError
@@ -54,8 +56,17 @@ def expect(question: Question) -> Expected:
     for basis in BASES:
         answer = basis(question)
         if answer is not None:
-            return answer
+            return _within_bounds(answer)
     raise MachineError(f"{question.machine.name} tells nothing of {question}: {'; '.join(_why(question))}")
+
+
+def _within_bounds(answer: Expected) -> Expected:
+    """Nothing is expected to be faster than the machine allows."""
+    if not answer.least:
+        return answer
+    bound, found = np.array([seconds for seconds, _ in answer.least]), answer.found
+    times = (np.maximum(column, bound) for column in (found.time, found.low, found.high))
+    return replace(answer, found=Prediction(found.size, *times))
 
 
 def reach(question: Question) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from pathlib import Path as File
 
 from hopline.errors import FitError
 from hopline.formats.kinds import recognise
+from hopline.formats.source import shown as shown
 from hopline.jobs import machines, predictions
 from hopline.jobs.benchmarks import is_single
 from hopline.jobs.loading import resolve
@@ -165,7 +166,7 @@ def _operation(fitted: TableFit) -> Operation:
     fit, table, points = fitted.pieces, fitted.table, fitted.points
     if fit is None:
         raise FitError(f"table {fitted.number} has no fit: {fitted.reason}")
-    origin = f"{table.tool} {fitted.title}, {File(fitted.source).name} line {table.line}"
+    origin = f"{table.tool} {fitted.title}, {shown(File(fitted.source).name)} line {table.line}"
     evidence = Fitted(origin, fit.smallest, fit.largest, fit.held_out.mean, fit.held_out.worst)
     pairs = tuple(
         (m, float(f"{t:.{_DIGITS}g}")) for m, t in zip(points.size.tolist(), points.time.tolist(), strict=True)

@@ -32,6 +32,7 @@ _BORROWED = 2.0
 _LEAST_NOISE = 0.002
 """Relative scatter that printed digits and the like leave at least."""
 _MOST_INFLATION = 5.0
+_MOST_LOG = 20.0
 """Of the variance, for residuals that hang together."""
 NEAR = 7
 """Sizes from which the scatter at one of them is learnt."""
@@ -64,7 +65,7 @@ def _noise(points: Points, curve: Curve) -> float:
 def _lines(part: Points, piece: Piece, noise: float, rng: np.random.Generator) -> _Lines:
     """KEPT of (latency, bandwidth) for one piece."""
     if len(part) == 1:
-        times = part.time[0] * np.exp(math.sqrt(noise) * rng.standard_normal(KEPT))
+        times = part.time[0] * np.exp(np.clip(math.sqrt(noise) * rng.standard_normal(KEPT), -_MOST_LOG, _MOST_LOG))
         return [(_rounded(float(t)), piece.bandwidth) for t in times]
     line = Line.through(part.size, part.time)
     line = replace(line, parameters=np.array([piece.latency, line.scale / piece.bandwidth]))

@@ -38,7 +38,10 @@ _LEAST = 1e-3
 """What printed digits leave at least."""
 _NORMAL = NINETY / 0.6745
 """From the median of absolute errors to what holds LEVEL of them, where they are normal."""
-_ONE_FOR_TWO = math.sqrt(2 / 1.5)
+AGAIN = math.sqrt(2 / 1.5)
+"""A new point against a single old one, over a left-out point against a mean of two."""
+_UNDER = 1.22
+"""The least of two estimates of noise is too small by about this (simulated; independent normal noise)."""
 """Noise of the difference of two points over that of one from the mean of two others."""
 _CAP = 0.5
 """A miss counts for no more where ways of reading are compared."""
@@ -97,7 +100,7 @@ class Local:
         From the median error, as if errors were normal; a left-out point is compared with a mean of two others, a new one
         with a single other. Bends of the curve make it too large rather than too small.
         """
-        return _NORMAL * _ONE_FOR_TWO * float(np.median(self.errors)) + _LEAST
+        return _NORMAL * AGAIN * _UNDER * float(np.median(self.errors)) + _LEAST
 
     def _quantile(self) -> float:
         """Of the errors in units of their neighbours' scale, with the conformal (n + 1) correction."""

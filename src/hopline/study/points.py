@@ -14,6 +14,8 @@ from hopline.curve import Floats
 from hopline.errors import FitError
 
 FEWEST_POINTS = 3
+MOST_POINTS = 1000
+"""Of more distinct sizes evenly spaced ones are kept: searching for breaks takes the square of them in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Points:
         if not np.all(np.isfinite(times) & (times > 0) & np.isfinite(sizes) & (sizes >= 0)):
             raise FitError("the points hold times or sizes that are not positive numbers")
         distinct, middle = medians(sizes, times)
+        kept = np.unique(np.linspace(0, len(distinct) - 1, min(MOST_POINTS, len(distinct))).round().astype(int))
+        distinct, middle = distinct[kept], middle[kept]
         if len(distinct) < FEWEST_POINTS:
             few = f"{len(distinct)} distinct size{'s are' if len(distinct) > 1 else ' is'} too few for a fit"
             raise FitError(f"{few}: expected at least {FEWEST_POINTS}")
@@ -46,4 +50,8 @@ class Points:
 def medians(size: Floats, time: Floats) -> tuple[Floats, Floats]:
     """Distinct sizes in growing order, and the median of the times of each."""
     distinct, index = np.unique(size, return_inverse=True)
-    return distinct, np.array([float(np.median(time[index == i])) for i in range(len(distinct))])
+    if not len(distinct):
+        return distinct, distinct
+    starts = np.cumsum(np.bincount(index, minlength=len(distinct)))[:-1]
+    groups = np.split(time[np.argsort(index, kind="stable")], starts)
+    return distinct, np.array([float(np.median(group)) for group in groups])

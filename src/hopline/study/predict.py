@@ -14,7 +14,7 @@ from hopline.records.fit import Prediction
 from hopline.study import beyond
 from hopline.study.beyond import Growth
 from hopline.study.chance import LEVEL
-from hopline.study.local import Local
+from hopline.study.local import AGAIN, Local
 from hopline.study.points import Points
 
 
@@ -32,7 +32,7 @@ def predict(points: Points, size: ArrayLike, growth: Growth | None = None) -> Pr
     first, last = local.time(points.size[[0, -1]]).tolist()
     if inside.any():
         middle, half = local.time(sizes[inside]), local.spread(sizes[inside])
-        half = np.where(np.isin(sizes[inside], points.size), np.minimum(half, local.noise()), half)
+        half = np.where(np.isin(sizes[inside], points.size), np.minimum(half * AGAIN, local.noise()), half)
         time[inside], low[inside], high[inside] = middle, middle * np.exp(-half), middle * np.exp(half)
     above, under = sizes > points.size[-1], sizes < points.size[0]
     if above.any():
