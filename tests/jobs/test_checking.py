@@ -537,11 +537,11 @@ def test_repeats_that_are_not_alike_show():
     assert [table.outcome for table in tables] == ["pass", "fail", "pass"]
 
 
-def test_a_log_that_says_that_a_run_died_does_not_pass(tmp_path):
+def test_a_log_that_says_that_a_run_died_does_not_pass(tmp_path, saved):
     log = tmp_path / "died.log"
     healthy = nccl(line(SIZES, 2e-5, 4e10), 8)
     log.write_text(healthy)
-    machine = saved(tmp_path, healthy)
+    machine = saved(healthy)
     assert {table.outcome for table in checking.check(str(log), Terms(machine))[1]} == {"pass"}
     log.write_text(healthy + "node1: Test CUDA failure common.cu:1 'uncorrectable ECC error encountered'\n")
     (table,) = checking.check(str(log), Terms(machine))[1]
