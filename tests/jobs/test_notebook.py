@@ -99,3 +99,11 @@ def test_expect_and_check():
     monday = str(EXAMPLES / "monday.toml")
     assert [t.outcome for t in hopline.check(str(EXAMPLES / "tuesday.log"), hopline.find_machine(monday))] == ["pass"]
     assert [t.outcome for t in hopline.check(str(EXAMPLES / "wednesday.log"), monday)] == ["fail"]
+
+
+def test_numbers_that_cannot_be_are_refused():
+    for sizes, ranks in (([float("nan")], 8), ([-5.0], 8), ([1024.0], 0), ([1024.0], -3)):
+        with pytest.raises(InputError):
+            hopline.expect("all_reduce", "dgx-h100", ranks, sizes)
+    with pytest.raises(InputError):
+        hopline.check(str(EXAMPLES / "tuesday.log"), str(EXAMPLES / "monday.toml"), tolerance=float("nan"))

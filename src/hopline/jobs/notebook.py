@@ -22,6 +22,7 @@ from hopline.machine.topology import Machine
 from hopline.model import chunks, pipeline
 from hopline.model.chunks import Best
 from hopline.model.forwarding import FORWARDING, Forward
+from hopline.quantity import NON_NEGATIVE
 from hopline.records.fit import Prediction
 from hopline.records.table import Log
 from hopline.records.verdict import Checked
@@ -109,6 +110,10 @@ def expect(
     8 B to 128 MiB. Raises MachineError, FitError, InputError and QuantityError.
     """
     asked = tuple(quantities.size(size) if isinstance(size, str) else float(size) for size in sizes)
+    for size in asked:
+        NON_NEGATIVE.check("a size", size)
+    if ranks is not None and ranks < 2:
+        raise InputError(f"ranks is {ranks!r}: expected at least 2")
     question = Question(_machine(machine), benchmark_of(benchmark), ranks, asked, (), extrapolate)
     return expecting.expect(question).found
 
@@ -120,6 +125,7 @@ def check(
 
     Raises FormatError, MachineError and InputError.
     """
+    NON_NEGATIVE.check("tolerance", tolerance)
     return checking.check(str(file), Terms(_machine(machine), ranks, tolerance=tolerance))[1]
 
 
