@@ -192,3 +192,12 @@ def test_a_cut_report(tmp_path):
     (tmp_path / "report").write_bytes((LOGS / "perftest-report.json").read_bytes()[:-20])
     with pytest.raises(FormatError, match="not a whole perftest report"):
         perftest_json.read(str(tmp_path / "report"))
+
+
+def test_a_report_with_a_key_without_quotes_is_read(tmp_path):
+    """perftest prints ``sl: 0`` bare."""
+    whole = (LOGS / "perftest-report.json").read_text()
+    file = tmp_path / "report.json"
+    file.write_text(whole.replace("{\n", "{\nsl: 0,\n", 1))
+    bare, plain = (perftest_json.read(str(path)) for path in (file, LOGS / "perftest-report.json"))
+    assert [table.time.tolist() for table in bare.tables] == [table.time.tolist() for table in plain.tables]

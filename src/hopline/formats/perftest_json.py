@@ -27,7 +27,7 @@ _TITLES = {
     "percentile_99": "99% percentile[usec]", "percentile_99.9": "99.9% percentile[usec]", "tps_average": "tps average",
 }  # fmt: skip
 """Key -> the title of the console's column."""
-_BARE_KEY = re.compile(r"^\\s*sl:", re.MULTILINE)
+_BARE_KEY = re.compile(r"^\s*sl:", re.MULTILINE)
 NO_UNIT = "the unit of the bandwidth is not stated, and size x message rate fits neither MiB/s nor Gb/s"
 
 _Report = Mapping[str, object]
