@@ -195,7 +195,7 @@ def test_a_cut_report(tmp_path):
 
 
 def test_a_report_with_a_key_without_quotes_is_read(tmp_path):
-    """perftest prints ``sl: 0`` bare."""
+    """A service level stands there bare: ``sl: 0``."""
     whole = (LOGS / "perftest-report.json").read_text()
     file = tmp_path / "report.json"
     file.write_text(whole.replace("{\n", "{\nsl: 0,\n", 1))
