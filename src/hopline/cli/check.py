@@ -14,8 +14,8 @@ import click
 from hopline.cli.options import Share, json_option, machine_option, places_option, plot_option, print_json, ranks_option
 from hopline.errors import FormatError
 from hopline.jobs import checking, machines, reports
+from hopline.jobs.benchmarks import benchmark_of
 from hopline.jobs.checking import Terms
-from hopline.jobs.questions import benchmark_of
 from hopline.records.verdict import Checked, Outcome
 from hopline.show import checking as pages
 from hopline.show import images

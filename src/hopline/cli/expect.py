@@ -22,8 +22,9 @@ from hopline.cli.options import (
     ranks_option,
 )
 from hopline.jobs import expecting, machines
+from hopline.jobs.benchmarks import benchmark_of
 from hopline.jobs.expecting import Expected
-from hopline.jobs.questions import Question, benchmark_of
+from hopline.jobs.questions import Question
 from hopline.show import expecting as pages
 from hopline.show import images
 from hopline.show.document import print_document

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hopline.cli.options import fit_data, json_option, plot_option, prediction_data, print_json, quantity
-from hopline.jobs import fitting, predictions
+from hopline.jobs import benchmarks, fitting
 from hopline.jobs.fitting import TableFit
 from hopline.records.fit import Prediction
 from hopline.records.table import Log
@@ -94,7 +94,7 @@ def _document(
             blocks += pages.table_lines(f.number, f.title, f.table)
             if f.line is not None and f.pieces is not None:
                 blocks += [*pages.fit_lines(f.line, f.pieces), *pages.finding_lines(f.findings)]
-                if f.table.measure == "time" and not predictions.is_single(f.table.benchmark):
+                if f.table.measure == "time" and not benchmarks.is_single(f.table.benchmark):
                     blocks.append(
                         Line("It prices the whole operation as the log sizes it (β is algbw), not one link.", "faint")
                     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from hopline.errors import FormatError
-from hopline.formats.lines import excerpt, quoted, shown, tells_failure
+from hopline.formats.lines import blocks, excerpt, quoted, shown, split, tells_failure
 from hopline.formats.nccl_ranks import contradictions
 from hopline.quantity import convert
 from hopline.records.table import Fact, Floats, Log, Measure, Table, count_dropped
@@ -117,6 +118,31 @@ class Alarm:
         if self.first is None:
             return ()
         return (f"an error stands beside the rows, first at line {self.first[0]}: {excerpt(self.first[1])}",)
+
+
+class LineReader(Protocol):
+    """Who takes a log line by line, and what it has of it so far."""
+
+    alarm: Alarm
+
+    @property
+    def drafts(self) -> Sequence[Draft]:
+        """The tables so far."""
+
+    def line(self, text: bytes, number: int, alarmed: bool, /) -> None:
+        """A line that is not empty; ``alarmed``: some line near it tells of a failure."""
+
+
+def feed(path: str, reader: LineReader) -> list[str]:
+    """Give ``reader`` every line of the file; what had to be left out. Raises FormatError where it cannot be read."""
+    notes: list[str] = []
+    for block in blocks(path, notes):
+        bounded(path, sum(draft.met for draft in reader.drafts))
+        alarmed = reader.alarm.sounds(block.text)
+        for number, raw in split(block):
+            if raw:
+                reader.line(raw, number, alarmed)
+    return notes
 
 
 def log(

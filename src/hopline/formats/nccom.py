@@ -21,14 +21,14 @@ from hopline.formats.drafts import (
     US,
     Alarm,
     Draft,
-    bounded,
+    feed,
     log,
     numbers,
     plain,
     sane_size,
     sane_time,
 )
-from hopline.formats.lines import blocks, document, excerpt, shown, split
+from hopline.formats.lines import document, excerpt, shown
 from hopline.formats.words import half
 from hopline.quantity import convert
 from hopline.records.table import Fact, Floats, Log, Table
@@ -71,14 +71,8 @@ class _Draft(Draft):
 
 def read(path: str) -> Log:
     """All tables of a nccom-test log, never merged. Raises FormatError where it cannot be read or no row is usable."""
-    notes: list[str] = []
     reader = _Reader()
-    for block in blocks(path, notes):
-        bounded(path, sum(draft.met for draft in reader.drafts))
-        alarmed = reader.alarm.sounds(block.text)
-        for number, raw in split(block):
-            if raw:
-                reader.line(raw.strip(), number, alarmed)
+    notes = feed(path, reader)
     tables = [_table(draft) for draft in reader.drafts if draft.rows]
     left = [event for draft in reader.drafts if not draft.rows for event in draft.events]
     nothing = "no row: a table's header and nothing under it" if reader.drafts else "no nccom-test table"
@@ -95,8 +89,9 @@ class _Reader:
     listed: int | None = None
     open: bool = False
 
-    def line(self, text: bytes, number: int, alarmed: bool) -> None:
+    def line(self, raw: bytes, number: int, alarmed: bool) -> None:
         """One stripped line."""
+        text = raw.strip()
         if text.startswith(b"size(B)"):
             self.header([plain(word) for word in text.split()], False)
         elif _ROW.match(text):

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hopline.formats import perftest_titles as titles
-from hopline.formats.drafts import BAD_VALUE, TORN, TWICE, Alarm, bounded, log, numbers, plain, sane_size, sane_time
-from hopline.formats.lines import blocks, split
+from hopline.formats.drafts import BAD_VALUE, TORN, TWICE, Alarm, feed, log, numbers, plain, sane_size, sane_time
 from hopline.formats.perftest_table import TOOL, Rows, once, table
 from hopline.formats.perftest_titles import Test
 from hopline.records.table import Log
@@ -44,14 +43,8 @@ def read(path: str) -> Log:
 
     Raises FormatError when the file cannot be read or no table in it has a usable row.
     """
-    notes: list[str] = []
     reader = Reader()
-    for block in blocks(path, notes):
-        bounded(path, sum(draft.met for draft in reader.drafts))
-        alarmed = reader.alarm.sounds(block.text)
-        for number, raw in split(block):
-            if raw:
-                reader.line(raw, number, alarmed)
+    notes = feed(path, reader)
     return reader.log(path, notes)
 
 

@@ -19,14 +19,13 @@ from hopline.formats.drafts import (
     US,
     Alarm,
     Draft,
-    bounded,
+    feed,
     log,
     numbers,
     plain,
     sane_size,
     sane_time,
 )
-from hopline.formats.lines import blocks, split
 from hopline.formats.nccl_ranks import Ratio, agreed, interval
 from hopline.records.table import Fact, Floats, Log, Table
 
@@ -52,14 +51,8 @@ _FAILURES = (b"UCC  ERROR", b"UCC perftest error", b"ucc error", b"ucc_perftest:
 
 def read(path: str) -> Log:
     """All tables of a ucc_perftest log, never merged. Raises FormatError where it cannot be read or no row is usable."""
-    notes: list[str] = []
     reader = _Reader()
-    for block in blocks(path, notes):
-        bounded(path, sum(draft.met for draft in reader.drafts))
-        alarmed = reader.alarm.sounds(block.text)
-        for number, raw in split(block):
-            if raw:
-                reader.line(raw.strip(), number, alarmed)
+    notes = feed(path, reader)
     drafts = [draft for draft in reader.drafts if draft.names]
     tables = [_table(draft) for draft in drafts if draft.rows]
     left = [event for draft in drafts if not draft.rows for event in draft.events]
@@ -78,8 +71,9 @@ class _Reader:
     ended: bool = False
     """A line that is no row came after the last table's rows: what follows may be another tool's."""
 
-    def line(self, text: bytes, number: int, alarmed: bool) -> None:
+    def line(self, raw: bytes, number: int, alarmed: bool) -> None:
         """One stripped line."""
+        text = raw.strip()
         if header := _HEADER.match(text):
             self._open(header[1] is not None)
         elif _ROW.match(text):

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hopline.formats.drafts import BAD_VALUE, MIBS, TORN, US, Alarm, Draft, bounded, log, plain, sane_size, sane_time
-from hopline.formats.lines import blocks, split
+from hopline.formats.drafts import BAD_VALUE, MIBS, TORN, US, Alarm, Draft, feed, log, plain, sane_size, sane_time
 from hopline.formats.ucx_lines import Protocols
 from hopline.formats.ucx_sizes import WORDS, Printed, common, stated_by
 from hopline.quantity import show
@@ -74,14 +73,8 @@ def read(path: str) -> Log:
 
     Raises FormatError when the file cannot be read or no box in it has a usable row.
     """
-    notes: list[str] = []
     reader = _Reader()
-    for block in blocks(path, notes):
-        bounded(path, sum(draft.met for draft in reader.drafts))
-        alarmed = reader.alarm.sounds(block.text)
-        for number, raw in split(block):
-            if raw:
-                reader.line(raw.strip(), number, alarmed)
+    notes = feed(path, reader)
     reader.close_group()
     tables = [table for table in (_table(draft, reader.protocols) for draft in reader.drafts) if table is not None]
     left = [event for draft in reader.drafts if not draft.rows for event in draft.events]
@@ -102,8 +95,9 @@ class _Reader:
     option_size: float | None = None
     csv: bool = False
 
-    def line(self, text: bytes, number: int, alarmed: bool) -> None:
+    def line(self, raw: bytes, number: int, alarmed: bool) -> None:
         """One stripped line."""
+        text = raw.strip()
         if alarmed:
             self.alarm.hear(text, number)
         if text[:1] == b"[" and self.protocols.line(text):

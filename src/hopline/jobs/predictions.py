@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hopline.errors import FitError
-from hopline.jobs.benchmarks import is_single as is_single
-from hopline.jobs.benchmarks import is_stream
+from hopline.jobs.benchmarks import is_single, is_stream
 from hopline.quantity import show
 from hopline.records.fit import Prediction
 from hopline.study.beyond import COLLECTIVE, SEND, Growth

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hopline.jobs import layout
-from hopline.jobs.benchmarks import benchmark_of as benchmark_of
 from hopline.jobs.benchmarks import is_between_two, parts
 from hopline.machine.parts import Operation
 from hopline.machine.topology import Machine
