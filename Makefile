@@ -26,6 +26,8 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/pipeline_event_walk.py
 	$(BIN)/python validation/held_out.py
 	$(BIN)/python validation/beyond.py
+	$(BIN)/python validation/intervals.py
+	$(BIN)/python validation/logs.py
 	$(BIN)/python validation/ranks.py
 	$(BIN)/python validation/collectives.py
 	$(BIN)/python validation/pairs.py
