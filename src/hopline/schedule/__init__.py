@@ -1,0 +1,1 @@
+"""Who does what after what, without a clock: operations, what proves them right, and the collectives made of them."""

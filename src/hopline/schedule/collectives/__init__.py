@@ -1,0 +1,1 @@
+"""The collectives: which messages each algorithm sends, round by round."""

@@ -1,0 +1,185 @@
+"""A schedule in the making: messages and copies round by round, with the order between them worked out.
+
+What belongs here: from arrays of messages to columns. Which messages a collective needs is ``collectives``.
+
+A rank goes through its rounds one after the other, as MPI_Sendrecv or one step of an NCCL kernel does: what it sends waits
+for all that it received in earlier rounds, what it receives waits for all that it sent in earlier rounds, and inside a round
+it sends and receives at once. A Reduce also waits for what its rank sends in the same round. Channels are apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hopline.schedule.operations import COPY, DTYPES, NONE, RECV, REDUCE, SEND, Buffer, Columns, Index, Ints, Schedule
+from hopline.schedule.promises import Promise
+
+
+class Draft:
+    """Rows so far, and the last one of each rank's lanes."""
+
+    def __init__(self, name: str, ranks: int, buffers: tuple[Buffer, ...], promise: Promise | None) -> None:
+        self.name, self.ranks, self.buffers, self.promise = name, ranks, buffers, promise
+        self._blocks: list[dict[str, Any]] = []
+        self._rounds: list[int] = []
+        self._out: dict[int, Index] = {}
+        self._in: dict[int, Index] = {}
+        self._rows = 0
+
+    def begin_round(self) -> None:
+        """What follows belongs to a new round (for simulations and formulas that go round by round)."""
+        if not self._rounds or self._rounds[-1] != self._rows:
+            self._rounds.append(self._rows)
+
+    def received(self, channel: int = 0) -> Index:
+        """Row of the last operation that each rank received, reduced or copied with on ``channel``; NONE: no such row."""
+        return self._lane(self._in, channel).copy()
+
+    def sent(self, channel: int = 0) -> Index:
+        """Row of the last operation that each rank sent on ``channel``; NONE: no such row."""
+        return self._lane(self._out, channel).copy()
+
+    def messages(
+        self,
+        sender: ArrayLike,
+        receiver: ArrayLike,
+        start: ArrayLike,
+        size: ArrayLike,
+        *,
+        to: ArrayLike | None = None,
+        buffer: int = 0,
+        into: int | None = None,
+        reduce: bool = False,
+        channel: int = 0,
+        wait: bool = True,
+        after: Index | None = None,
+    ) -> None:
+        """Messages of one round that go on at once; arrays that broadcast to one shape (messages,).
+
+        Parameters
+        ----------
+        start, size
+            Bytes of ``buffer`` that are sent.
+        to, into
+            Where they arrive: first byte (None: ``start``) and buffer (None: ``buffer``).
+        reduce
+            The receiver then adds what arrived to the same bytes of ``buffer``; ``into`` must be another buffer.
+        wait
+            False: a Recv does not wait for what its rank sent before.
+        after
+            By rank, rows that Sends wait for instead of the last row received on this channel.
+        """
+        to = start if to is None else to
+        into = buffer if into is None else into
+        parts = np.broadcast_arrays(*(np.asarray(value, np.int64) for value in (sender, receiver, start, size, to)))
+        source, target, first, sizes, there = (np.ravel(part) for part in parts)
+        if not len(source):
+            return
+        out, got = self._lane(self._out, channel), self._lane(self._in, channel)
+        width = 3 if reduce else 2
+        rows = self._rows + width * np.arange(len(source), dtype=np.int32)
+        waits = {"after": (got if after is None else after)[source]}, {"after": out[target] if wait else NONE}
+        out[source] = rows
+        lanes = {"lane": 2 * channel}, {"lane": 2 * channel + 1}
+        ends: list[dict[str, Any]] = [
+            {"kind": SEND, "buffer": buffer, "rank": source, "peer": target, "start": first}
+            | {"other": channel, **lanes[0], **waits[0]},
+            {"kind": RECV, "buffer": into, "rank": target, "peer": source, "start": there}
+            | {"other": channel, **lanes[1], **waits[1]},
+        ]
+        if reduce:
+            own = np.where(out[target] >= self._rows, out[target], NONE)
+            ends.append(
+                {"kind": REDUCE, "buffer": buffer, "source": into, "rank": target, "start": there, "other": there}
+                | {"after": own, **lanes[1]}
+            )
+        got[target] = rows + width - 1
+        self._add(len(source), ends, sizes)
+
+    def steady(
+        self, sender: Ints, receiver: Ints, start: Ints, size: Ints, *, reduce: bool = False, channel: int = 0
+    ) -> None:
+        """Rounds in which the same senders send to the same receivers, each rank once: as rings do.
+
+        ``sender``, ``receiver``: shape (messages,), each a set of the same ranks. ``start``, ``size``: shape (rounds, messages),
+        bytes of buffer 0 that are sent to the same place of buffer 0, or to buffer 1 and added from there (``reduce``). A rank
+        never reduces in a round what it sends in it.
+        """
+        rounds, count = start.shape
+        if not rounds * count:
+            return
+        width = 3 if reduce else 2
+        rows = self._rows + width * np.arange(rounds * count, dtype=np.int32).reshape(rounds, count)
+        came = np.empty(self.ranks, np.intp)
+        came[receiver] = np.arange(count)
+        goes = np.empty(self.ranks, np.intp)
+        goes[sender] = np.arange(count)
+        out, got = self._lane(self._out, channel), self._lane(self._in, channel)
+        after_send = np.vstack([got[sender][None], rows[:-1, came[sender]] + (width - 1)])
+        after_recv = np.vstack([out[receiver][None], rows[:-1, goes[receiver]]])
+        out[sender], got[receiver] = rows[-1], rows[-1] + (width - 1)
+        lanes = {"lane": 2 * channel}, {"lane": 2 * channel + 1}
+        into = 1 if reduce else 0
+        first, sizes = start.ravel(), size.ravel()
+        who, to = np.broadcast_to(sender, start.shape).ravel(), np.broadcast_to(receiver, start.shape).ravel()
+        ends: list[dict[str, Any]] = [
+            {"kind": SEND, "buffer": 0, "rank": who, "peer": to, "start": first, "other": channel, **lanes[0]}
+            | {"after": after_send.ravel()},
+            {"kind": RECV, "buffer": into, "rank": to, "peer": who, "start": first, "other": channel, **lanes[1]}
+            | {"after": after_recv.ravel()},
+        ]
+        if reduce:
+            ends.append(
+                {"kind": REDUCE, "buffer": 0, "source": 1, "rank": to, "start": first, "other": first} | lanes[1]
+            )
+        self._rounds += [self._rows + width * count * i for i in range(rounds)]
+        self._add(rounds * count, ends, sizes)
+
+    def copies(
+        self,
+        rank: ArrayLike,
+        start: ArrayLike,
+        size: ArrayLike,
+        other: ArrayLike,
+        *,
+        buffer: int,
+        source: int,
+        channel: int = 0,
+        wait: bool = True,
+    ) -> None:
+        """``size`` bytes from ``other`` of ``source`` to ``start`` of ``buffer``, on the lane that receives."""
+        parts = np.broadcast_arrays(*(np.asarray(value, np.int64) for value in (rank, start, size, other)))
+        who, first, sizes, there = (np.ravel(part) for part in parts)
+        if not len(who):
+            return
+        waits = self._lane(self._out, channel)[who] if wait else NONE
+        self._lane(self._in, channel)[who] = self._rows + np.arange(len(who), dtype=np.int32)
+        row = {"kind": COPY, "buffer": buffer, "source": source, "rank": who, "start": first, "other": there}
+        self._add(len(who), [row | {"after": waits, "lane": 2 * channel + 1}], sizes)
+
+    def made(self) -> Schedule:
+        """The schedule."""
+        columns = {
+            name: np.concatenate([block[name] for block in self._blocks] or [np.empty(0, dtype)])
+            for name, dtype in DTYPES.items()
+        }
+        rounds: Ints = np.array(self._rounds, np.int64)
+        return Schedule(self.name, self.ranks, Columns(**columns), self.buffers, self.promise, rounds)
+
+    def _lane(self, lanes: dict[int, Index], channel: int) -> Index:
+        return lanes.setdefault(channel, np.full(self.ranks, NONE, np.int32))
+
+    def _add(self, count: int, ends: list[dict[str, Any]], size: Ints) -> None:
+        """``count`` groups of rows, each group in the order of ``ends``."""
+        unset = {"peer": NONE, "source": 0, "after": NONE}
+        block = {}
+        for name, dtype in DTYPES.items():
+            column = np.empty((count, len(ends)), dtype)
+            for i, end in enumerate(ends):
+                column[:, i] = size if name == "size" else end.get(name, unset.get(name))
+            block[name] = column.ravel()
+        self._blocks.append(block)
+        self._rows += count * len(ends)

@@ -1,0 +1,47 @@
+"""What a schedule is made for: ranks, bytes, and what else an algorithm may choose.
+
+What belongs here: the question put to a generator, checked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hopline.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a schedule is made for.
+
+    Attributes
+    ----------
+    ranks, size
+        ``size`` is bytes as nccl-tests counts them: the buffer of one rank; for all_gather, reduce_scatter, gather, scatter
+        and alltoall the larger one, of all ranks' pieces.
+    levels
+        Ranks of each level, the innermost first: (8, 2) are two nodes of eight. Empty: one level of all ranks.
+    chunks
+        Pieces that pipelines cut the message into; at most one for each byte.
+    channels
+        Rings that go on at once.
+    targets
+        Of a reshard: how many of the ranks, the last ones, receive.
+    """
+
+    ranks: int
+    size: int
+    levels: tuple[int, ...] = ()
+    chunks: int = 1
+    channels: int = 1
+    targets: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("ranks", 1), ("size", 0), ("chunks", 1), ("channels", 1), ("targets", 1)):
+            value = getattr(self, name)
+            if value < least:
+                raise InputError(f"{name} is {value}: expected at least {least}")
+        if self.levels and math.prod(self.levels) != self.ranks:
+            shown = " x ".join(map(str, self.levels))
+            raise InputError(f"levels {shown} hold {math.prod(self.levels)} ranks: expected {self.ranks}")
