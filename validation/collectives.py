@@ -27,7 +27,7 @@ from measured import SKIPPED, tables
 from numpy.typing import NDArray
 
 from hopline.curve import Curve, Floats
-from hopline.model.collectives import ERROR, Sends, estimate, times
+from hopline.model.library import ERROR, Sends, estimate, times
 from hopline.study.calibrate import calibrate
 
 SMALL = 1e5

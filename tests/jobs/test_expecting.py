@@ -13,7 +13,7 @@ from hopline.jobs.benchmarks import benchmark_of, parts
 from hopline.jobs.questions import Question, points_of
 from hopline.machine.parts import Fitted, Operation
 from hopline.machine.topology import Machine
-from hopline.model import collectives
+from hopline.model import library
 from hopline.records.busbw import FACTORS
 
 MACHINES = Path(__file__).parents[1] / "data" / "machines"
@@ -177,7 +177,7 @@ def test_collectives_are_those_of_the_model():
     from hopline.jobs import layout
 
     laid = layout.layout(TWO, layout.devices(TWO, 4))
-    assert answer.found.time == pytest.approx(collectives.times("alltoall", SIZES, 4, laid.sends, 4, other=True).time)
+    assert answer.found.time == pytest.approx(library.times("alltoall", SIZES, 4, laid.sends, 4, other=True).time)
 
 
 def test_a_ring_of_sends_is_as_slow_as_its_slowest():

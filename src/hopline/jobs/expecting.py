@@ -17,7 +17,7 @@ from hopline.jobs import layout, predictions
 from hopline.jobs.benchmarks import RING, SENDS, by_parts, is_stream
 from hopline.jobs.questions import Question, points_of
 from hopline.machine.cuts import cuts
-from hopline.model import collectives, sends
+from hopline.model import library, sends
 from hopline.model.algorithms import ALGORITHMS
 from hopline.model.cuts import BENCHMARKS, least_time
 from hopline.quantity import show
@@ -146,8 +146,8 @@ def _by_formula(question: Question) -> Expected | None:
     laid = layout.layout(question.machine, question.devices)
     sizes = question.sizes or DEFAULT_SIZES
     asked = (len(question.devices), laid.sends, laid.per_node)
-    found = collectives.times(question.benchmark, sizes, *asked, other=True)
-    largest = collectives.estimate(question.benchmark, max(sizes), *asked)
+    found = library.times(question.benchmark, sizes, *asked, other=True)
+    largest = library.estimate(question.benchmark, max(sizes), *asked)
     basis = f"by formula from the links of {question.machine.name}: {laid.note}; {largest.name} at {show(max(sizes), 'size')}"
     return Expected(found, basis, largest.premises, least=least(question, sizes))
 

@@ -15,7 +15,7 @@ from hopline.curve import Curve
 from hopline.errors import InputError, MachineError, UnknownNameError
 from hopline.machine.cuts import components, cuts
 from hopline.machine.topology import Machine, Path
-from hopline.model.collectives import Sends
+from hopline.model.library import Sends
 
 WIRES = {r"nv|xgmi|c2c|ualink": "nvlink", r"pci|upi|qpi|shm": "pci"}
 """Start of a link's name -> what collectives take it for; any other link is a network."""

@@ -1,6 +1,6 @@
 """What the algorithms of a collective do: steps that come one after the other, and the bytes that each rank and node sends.
 
-What belongs here: counts that follow from an algorithm alone. What a step and a byte cost is ``collectives``.
+What belongs here: counts that follow from an algorithm alone. What a step and a byte cost is ``library``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """NCCL's protocols: what a hop, a launch and a byte cost by each, as NCCL's own tuning has it.
 
-What belongs here: the numbers of src/graph/tuning.cc (as of 5067397). What a collective makes of them is ``collectives``.
+What belongs here: the numbers of src/graph/tuning.cc (as of 5067397). What a collective makes of them is ``library``.
 """
 
 from __future__ import annotations

@@ -16,17 +16,15 @@ The rules of order:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import InputError
+from hopline.schedule.pieces import Ints as Ints
+from hopline.schedule.pieces import split as split
+from hopline.schedule.promises import Promise
 
-if TYPE_CHECKING:
-    from hopline.schedule.promises import Promise
-
-Ints = NDArray[np.int64]
 Index = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 
@@ -159,10 +157,3 @@ class Schedule:
 def channel(lane: Bytes) -> Index:
     """The channel of each lane: the number of the NIC it goes by, where a rank has several."""
     return np.where(lane == FREE, 0, lane >> 1).astype(np.int32)
-
-
-def split(size: int, parts: int) -> Ints:
-    """Bounds of ``parts`` pieces of ``size`` bytes, shape (parts + 1,): the first ``size % parts`` are one byte larger."""
-    each, larger = divmod(size, parts)
-    number = np.arange(parts + 1, dtype=np.int64)
-    return number * each + np.minimum(number, larger)

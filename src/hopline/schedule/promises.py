@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hopline.schedule.operations import Ints, split
+from hopline.schedule.pieces import Ints, split
 
 EVERY = -1
 """As the source of a wanted range: the sum of the given data of all ranks."""

@@ -9,7 +9,7 @@ import pytest
 from hopline.curve import Curve, Piece
 from hopline.errors import InputError, UnknownNameError
 from hopline.model.algorithms import ALGORITHMS
-from hopline.model.collectives import ERROR, Sends, estimate, times, ways
+from hopline.model.library import ERROR, Sends, estimate, times, ways
 
 BASE = Curve.line(7.2e-6, 400e9)
 """A send whose launch is NCCL's base of 6.6 µs over NVLink's LL hop of 0.6 µs."""
