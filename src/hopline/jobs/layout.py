@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hopline.curve import Curve
 from hopline.errors import InputError, MachineError, UnknownNameError
 from hopline.machine.cuts import components, cuts
+from hopline.machine.fabric import through
 from hopline.machine.topology import Machine, Path
 from hopline.model.library import Sends
 
@@ -80,8 +81,8 @@ def layout(machine: Machine, places: Sequence[str]) -> Layout:
     near = machine.path(groups[0][:2]) if len(groups[0]) > 1 else None
     far = machine.path((groups[0][0], groups[1][0])) if len(groups) > 1 else None
     sends = Sends(
-        near=None if near is None else _curve(near),
-        far=None if far is None else _curve(far),
+        near=None if near is None else through(near),
+        far=None if far is None else through(far),
         rails=1 if far is None else _rails(machine, places, groups[0], far),
         wires="nvlink" if near is None else _wires(near),
     )
@@ -100,7 +101,7 @@ def _groups(machine: Machine, places: Sequence[str]) -> list[list[str]]:
 
 def send(machine: Machine, first: str, second: str) -> Curve:
     """One send from a device to another."""
-    return _curve(machine.path((first, second)))
+    return through(machine.path((first, second)))
 
 
 def _kind(link: str) -> str:
@@ -111,15 +112,6 @@ def _kind(link: str) -> str:
 def _wires(path: Path) -> str:
     """What joins two devices: the slowest kind on the way."""
     return "nvlink" if all(_kind(leg.link.name) == "nvlink" for leg in path.legs) else "pci"
-
-
-def _curve(path: Path) -> Curve:
-    """One send over a path: its hop's own curve; over several hops all latencies and the least bandwidth (cut-through)."""
-    hops = path.hops()
-    if len(hops) == 1:
-        return hops[0]
-    lasts = [hop.pieces[-1] for hop in hops]
-    return Curve.line(sum(hop.pieces[0].latency for hop in hops), min(piece.bandwidth for piece in lasts))
 
 
 def _rails(machine: Machine, places: Sequence[str], group: Sequence[str], far: Path) -> int:

@@ -1,0 +1,94 @@
+"""Options that say which network a collective runs on: a machine, or numbers.
+
+What belongs here: the options, and the network they make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import click
+
+from hopline.cli.options import places_option, quantity
+from hopline.curve import Curve
+from hopline.errors import QuantityError
+from hopline.jobs import networks
+from hopline.jobs.loading import resolve
+from hopline.jobs.networks import Network
+from hopline.machine.fabric import Level
+from hopline.quantity import bandwidth as parse_bandwidth
+from hopline.quantity import count as parse_count
+from hopline.quantity import time as parse_time
+
+_OPTIONS = (
+    click.option("--machine", metavar="NAME|FILE", help="A preset, a saved machine or a file (hopline presets)."),
+    click.option("-n", "--ranks", "ranks", type=click.IntRange(1), metavar="N", help="Number of ranks."),
+    places_option,
+    quantity("--latency", "time", "Without a machine: start-up of a message (α)."),
+    quantity("--bandwidth", "bandwidth", "Without a machine: bandwidth of a rank's port, one way (β)."),
+    click.option("--nics", type=click.IntRange(1), metavar="K", help="Without a machine: ports of each rank (1)."),
+    click.option(
+        "--level", "levels", multiple=True, metavar="RANKS:TIME:BANDWIDTH",
+        help="Without a machine, for several levels, the innermost first: --level 8:1us:450GB/s --level 2:2us:50GB/s.",
+    ),
+    quantity("--reduce", "bandwidth", "How fast a rank adds up (default: a third of the memory's, else no time)."),
+)  # fmt: skip
+
+
+def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All of them, in order; the command gets them as keywords that ``network`` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def network(
+    machine: str | None, ranks: int | None, places: tuple[str, ...], latency: float | None, bandwidth: float | None,
+    nics: int | None, levels: tuple[str, ...], reduce: float | None, least: int | None = None,
+) -> Network:  # fmt: skip
+    """The network that the options say; ``least``: the ranks that a file says."""
+    ranks = least if ranks is None else ranks
+    plain = {"--latency": latency, "--bandwidth": bandwidth, "--nics": nics}
+    told = [name for name, value in plain.items() if value is not None] + (["--level"] if levels else [])
+    if reduce == 0 or bandwidth == 0:
+        _refuse("a bandwidth of 0: expected more")
+    gamma = None if reduce is None else 1 / reduce
+    if machine is not None:
+        if told:
+            _refuse(f"{told[0]} does not go with --machine: the file says it")
+        return networks.by_machine(resolve("hopline.jobs.machines:find")(machine), ranks, places, gamma)
+    if places:
+        _refuse("--on needs a --machine")
+    if levels:
+        if told != ["--level"]:
+            _refuse(f"{told[0]} does not go with --level, which gives each level its own")
+        return _by_levels(levels, ranks, gamma)
+    if latency is None or bandwidth is None:
+        _refuse("which network? Give --machine, or --latency and --bandwidth, or --level for each level")
+    if ranks is None:
+        _refuse("-n is missing: how many ranks?")
+    return networks.by_levels([Level(ranks, Curve.line(latency, bandwidth), nics or 1)], gamma or 0.0)
+
+
+def _by_levels(texts: tuple[str, ...], ranks: int | None, gamma: float | None) -> Network:
+    made = networks.by_levels([_level(text) for text in texts], gamma or 0.0)
+    if ranks not in (None, made.ranks):
+        _refuse(f"-n {ranks}, and the levels hold {made.ranks} ranks: leave -n away, or mend one of them")
+    return made
+
+
+def _level(text: str) -> Level:
+    parts = text.split(":")
+    try:
+        if len(parts) == 3:
+            members = parse_count(parts[0])
+            if members >= 1 and members == int(members):
+                return Level(int(members), Curve.line(parse_time(parts[1]), parse_bandwidth(parts[2])))
+    except QuantityError as error:
+        raise click.UsageError(f"--level: {error}", click.get_current_context()) from None
+    _refuse(f"--level: {text!r} is not RANKS:TIME:BANDWIDTH, like 8:1us:450GB/s")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise click.UsageError(message, click.get_current_context())

@@ -1,0 +1,93 @@
+"""The network under a collective: from a machine and its devices, or from numbers, to what formulas and simulations need.
+
+What belongs here: making fabrics of what a user says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hopline.curve import Curve
+from hopline.errors import InputError
+from hopline.jobs import layout
+from hopline.machine.fabric import Fabric, Level, Levels, Wired
+from hopline.machine.topology import Machine
+from hopline.records.estimate import Premise
+
+MOST_RANKS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Ranks and how they reach one another.
+
+    Attributes
+    ----------
+    fabric
+        What a simulation goes by.
+    levels
+        The same as nested levels, for closed forms: ranks of a node, then nodes.
+    note
+        In words.
+    premises
+        What the levels leave out of the fabric.
+    """
+
+    fabric: Fabric
+    levels: Levels
+    note: str
+    premises: tuple[Premise, ...] = ()
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self.fabric.ranks
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Ranks of each level, the innermost first; levels of one member are left out."""
+        return tuple(level.ranks for level in self.levels.levels if level.ranks > 1)
+
+
+def by_machine(machine: Machine, ranks: int | None, names: Sequence[str] = (), reduce: float | None = None) -> Network:
+    """Ranks on devices of a machine: those named, else its first ones.
+
+    ``reduce``: seconds to add up a byte; None: a third of the memory's bandwidth, where the machine has one. Raises
+    MachineError and InputError where the devices are not there, or are spread unevenly over nodes.
+    """
+    places = layout.devices(machine, ranks, names)
+    wired = Wired(machine, places, reduce)
+    if len(places) == 1:
+        alone = Levels.uniform(1, Curve.line(0.0, math.inf), reduce=wired.reduce, name=machine.name)
+        return Network(alone, alone, "one rank")
+    laid = layout.layout(machine, places)
+    nodes = len(places) // laid.per_node
+    inside = [Level(laid.per_node, laid.sends.near)] if laid.sends.near is not None else []
+    between = [Level(nodes, laid.sends.far)] if laid.sends.far is not None else []
+    levels = Levels([*inside, *between], wired.reduce, name=machine.name)
+    return Network(wired, levels, laid.note, _premises(laid))
+
+
+def _premises(laid: layout.Layout) -> tuple[Premise, ...]:
+    shared = laid.sends.far is not None and laid.sends.rails < laid.per_node
+    lacking = (
+        Premise(
+            "each rank has a NIC of its own",
+            "broken",
+            f"{laid.per_node} ranks of a node share {laid.sends.rails}: formulas are too fast between nodes, simulations not",
+            matters=True,
+        ),
+    )
+    return lacking if shared else ()
+
+
+def by_levels(levels: Sequence[Level], reduce: float = 0.0) -> Network:
+    """Ranks in nested levels, the innermost first."""
+    ranks = math.prod(level.ranks for level in levels)
+    if ranks > MOST_RANKS:
+        raise InputError(f"{ranks} ranks: expected at most {MOST_RANKS}")
+    made = Levels(levels, reduce, name=" x ".join(str(level.ranks) for level in levels))
+    words = [f"{level.ranks} ranks" if i == 0 else f"{level.ranks} groups of them" for i, level in enumerate(levels)]
+    return Network(made, made, ", ".join(words))
