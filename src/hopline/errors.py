@@ -37,6 +37,10 @@ class FitError(HoplineError):
     """The measured points do not carry a fit."""
 
 
+class SimulationError(HoplineError):
+    """A schedule that no clock can run to its end: it waits for itself, or messages have one end only."""
+
+
 class RunError(HoplineError):
     """Real ranks could not be started, or failed."""
 

@@ -80,14 +80,15 @@ def _by_levels(texts: tuple[str, ...], ranks: int | None, gamma: float | None) -
 
 def _level(text: str) -> Level:
     parts = text.split(":")
+    if len(parts) != 3:
+        _refuse(f"--level: {text!r} is not RANKS:TIME:BANDWIDTH, like 8:1us:450GB/s")
     try:
-        if len(parts) == 3:
-            members = parse_count(parts[0])
-            if members >= 1 and members == int(members):
-                return Level(int(members), Curve.line(parse_time(parts[1]), parse_bandwidth(parts[2])))
+        members, latency, bandwidth = parse_count(parts[0]), parse_time(parts[1]), parse_bandwidth(parts[2])
     except QuantityError as error:
-        raise click.UsageError(f"--level: {error}", click.get_current_context()) from None
-    _refuse(f"--level: {text!r} is not RANKS:TIME:BANDWIDTH, like 8:1us:450GB/s")
+        _refuse(f"--level: {error}")
+    if members < 1 or members != int(members):
+        _refuse(f"--level: {parts[0]!r} ranks: expected a whole number of at least 1")
+    return Level(int(members), Curve.line(latency, bandwidth))
 
 
 def _refuse(message: str) -> NoReturn:

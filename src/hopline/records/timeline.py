@@ -30,7 +30,7 @@ class Timeline:
     ports
         Names of the ports that were used, by number.
     path
-        Rows of the critical path in order of time: each began when the one before it ended.
+        (row, start, end) of the critical path in order of time: each began when the one before it ended. A message is one.
     start, end
         Of each row, shape (operations,); None where only the summary was kept.
     messages, size
@@ -43,7 +43,7 @@ class Timeline:
     finish: Ticks
     busy: Ticks
     ports: tuple[str, ...]
-    path: tuple[int, ...]
+    path: tuple[tuple[int, int, int], ...]
     messages: int
     size: int
     start: Ticks | None = None

@@ -274,3 +274,34 @@ def stacked(specs: Sequence[Spec]) -> Spec:
     parts = [{k: v for k, v in spec.items() if k not in ("$schema", "config")} for spec in specs]
     own = {"scale": {"color": "independent", "strokeDash": "independent"}}
     return {"$schema": SCHEMA, "vconcat": parts, "config": _CONFIG, "resolve": own}
+
+
+def gantt(bars: Sequence[tuple[str, str, float, float]], title: str, subtitle: str = "") -> Spec:
+    """Bars of (lane, kind, start, end) in s, a row for each lane in the order of their first bars."""
+    rows = [{"lane": lane, "kind": kind, "time": start, "end": end} for lane, kind, start, end in bars]
+    lanes = sorted({lane for lane, _, _, _ in bars}, key=_numbered)
+    kinds = list(dict.fromkeys(kind for _, kind, _, _ in bars))
+    axis = {"labelExpr": _TIME_LABEL, "tickCount": 8}
+    encoding = {
+        "x": {"field": "time", "type": "quantitative", "title": "time", "axis": axis, "scale": {"nice": False}},
+        "x2": {"field": "end"},
+        "y": {"field": "lane", "type": "nominal", "sort": lanes, "title": None, "scale": {"paddingInner": 0.25}},
+        "color": _series(kinds) | {"field": "kind"},
+    }
+    head = {"text": title, "subtitle": subtitle, "anchor": "start", "fontSize": 14}
+    body = {"mark": {"type": "bar", "stroke": "white", "strokeWidth": 0.3}, "encoding": encoding}
+    height = {"step": 16 if len(lanes) < 40 else 10}
+    return {
+        "$schema": SCHEMA,
+        "title": head,
+        "width": 760,
+        "height": height,
+        "data": {"values": rows},
+        **body,
+        "config": _CONFIG,
+    }
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    """Numbers in order of their value."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in text.split()]

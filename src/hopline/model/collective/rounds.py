@@ -13,25 +13,30 @@ it has ended. Where ranks wait only for what they need, as simulated, the time i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hopline.curve import Piece
 from hopline.machine.fabric import Levels
+
+Choose = Callable[..., int]
+"""max or min."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
     """``count`` rounds that are alike.
 
-    ``size``: bytes of the largest message; ``level``: the level of the network it goes over, the innermost being 0.
-    ``reduced``, ``copied``: the most bytes that one rank adds up and copies in the round.
+    ``size``: bytes of the largest message; ``level``: the level of the network that they go over, the innermost being 0;
+    None: not told, so that on several levels only bounds are known. ``reduced``, ``copied``: the most bytes that one rank
+    adds up and copies in the round.
     """
 
     count: int
     size: float
     reduced: float = 0.0
     copied: float = 0.0
-    level: int = 0
+    level: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +78,33 @@ class Cost:
         return math.fsum((*self.start, *self.bytes, self.reduce, self.copy))
 
 
-def cost(rounds: Sequence[Rounds], fabric: Levels) -> Cost:
-    """What ``rounds`` take one after the other. A level that the fabric has not got is its outermost one."""
-    levels = len(fabric.curves)
-    start, moved = [0.0] * levels, [0.0] * levels
+def cost(rounds: Sequence[Rounds], fabric: Levels, choose: Choose = max) -> Cost:
+    """What ``rounds`` take one after the other.
+
+    Where a round's level is not told, it is that of the largest time (``choose`` max) or of the least (min). A level that the
+    fabric has not got is its outermost one.
+    """
+    levels = range(len(fabric.curves))
+    start, moved = [0.0 for _ in levels], [0.0 for _ in levels]
     reduced = copied = 0.0
     for alike in rounds:
-        level = min(alike.level, levels - 1)
-        piece = fabric.curves[level].piece_at(alike.size)
-        start[level] += alike.count * piece.latency
-        moved[level] += alike.count * (alike.size / piece.bandwidth)
+        pieces = [curve.piece_at(alike.size) for curve in fabric.curves]
+        told = alike.level if alike.level is not None else choose(levels, key=_times(pieces, alike.size).__getitem__)
+        level = min(told, levels[-1])
+        start[level] += alike.count * pieces[level].latency
+        moved[level] += alike.count * (alike.size / pieces[level].bandwidth)
         reduced += alike.count * alike.reduced
         copied += alike.count * alike.copied
     return Cost(tuple(start), tuple(moved), reduced * fabric.reduce, copied * fabric.copy)
 
 
+def _times(pieces: Sequence[Piece], size: float) -> list[float]:
+    return [piece.latency + size / piece.bandwidth for piece in pieces]
+
+
 def bounds(form: Form, fabric: Levels) -> tuple[float, float]:
     """(least, most) seconds; the same number twice where the form is exact."""
     most = cost(form.rounds, fabric).time
-    return max((cost(rounds, fabric).time for rounds in form.least), default=most), most
+    if form.least:
+        return max(cost(rounds, fabric, min).time for rounds in form.least), most
+    return cost(form.rounds, fabric, min).time, most

@@ -1,0 +1,196 @@
+"""What each algorithm of a collective takes on a network, by its closed form.
+
+What belongs here: from an entry of the table and a network to times: which shape it is asked for, into how many chunks it
+cuts, and the form's parts as an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from hopline.curve import Curve, Piece
+from hopline.errors import HoplineError, InputError
+from hopline.jobs.networks import Network
+from hopline.machine.fabric import Level, Levels
+from hopline.model.collective.nested import Seen, nested, seen
+from hopline.model.collective.rounds import Cost, Form, bounds, cost
+from hopline.model.collective.table import FORMS
+from hopline.records.contest import LeftOut, Timed
+from hopline.records.estimate import Estimate, Premise, Term
+from hopline.schedule.collectives.table import COLLECTIVES, Collective
+from hopline.schedule.shape import Shape
+from hopline.study.searching import lowest
+
+MOST_CHUNKS = 1 << 16
+"""More are not tried: a chunk then is small against any start-up."""
+MOST_SEEN = 1 << 18
+"""Messages of a schedule that is made to see which levels its rounds go over."""
+_PROBE = 1 << 20
+"""Bytes of a rank's piece in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What forms need of a network: levels of more than one member, what goes on at once, who receives a reshard."""
+
+    levels: Levels
+    channels: int
+    targets: int
+
+    @classmethod
+    def of(cls, network: Network, channels: int | None = None) -> Ground:
+        """``channels`` None: one for each NIC of the outermost level."""
+        several = [level for level in network.levels.levels if level.ranks > 1] or list(network.levels.levels[-1:])
+        levels = Levels(several, network.levels.reduce, network.levels.copy, network.levels.name)
+        return cls(levels, channels or several[-1].nics, max(1, network.ranks // 2))
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self.levels.ranks
+
+    @property
+    def outermost(self) -> int:
+        """Number of the outermost level."""
+        return len(self.levels.curves) - 1
+
+    def changed(
+        self, level: int, latency: float = 1.0, bandwidth: float = 1.0, nics: int = 1, reduce: float = 1.0
+    ) -> Ground:
+        """Start-up, bandwidth and NICs of a level, and the time to add up a byte, each times a factor."""
+        old = self.levels.levels[level]
+        pieces = (Piece(p.low, p.latency * latency, p.bandwidth * bandwidth) for p in old.curve.pieces)
+        new = Level(old.ranks, Curve(tuple(pieces)), old.nics * nics)
+        levels = [*self.levels.levels[:level], new, *self.levels.levels[level + 1 :]]
+        made = Levels(levels, self.levels.reduce * reduce, self.levels.copy, self.levels.name)
+        return Ground(made, self.channels * nics, self.targets)
+
+
+def level_names(levels: Levels) -> tuple[str, ...]:
+    """How people speak of each level; "" where there is one."""
+    if len(levels.levels) == 1:
+        return ("",)
+    spans = [1]
+    for level in levels.levels:
+        spans.append(spans[-1] * level.ranks)
+    inner = f"inside groups of {spans[1]}"
+    return (inner, *(f"between groups of {span}" for span in spans[1:-1]))
+
+
+class Contender:
+    """One algorithm on a ground; times are worked out once for each size."""
+
+    def __init__(self, entry: Collective, ground: Ground) -> None:
+        self.entry, self.ground = entry, ground
+        self._form: Callable[[Shape], Form] = FORMS[entry.name]
+        self._times: dict[int, Timed] = {}
+        self._seen: Seen | None = None
+        self._flat = len(ground.levels.curves) > 1 and "levels" not in entry.uses
+        self._unseen = self._flat
+
+    @property
+    def cuts(self) -> bool:
+        """Whether it cuts the message into chunks."""
+        return "chunks" in self.entry.uses
+
+    def shape(self, size: int, chunks: int = 1) -> Shape:
+        """What its schedule is asked for. Raises InputError where it cannot be."""
+        uses, ground = self.entry.uses, self.ground
+        return Shape(
+            ground.ranks,
+            size,
+            levels=tuple(level.ranks for level in ground.levels.levels) if "levels" in uses else (),
+            chunks=chunks if self.cuts else 1,
+            channels=ground.channels if "channels" in uses else 1,
+            targets=ground.targets if "targets" in uses else 1,
+        )
+
+    def form(self, size: int, chunks: int = 1) -> Form:
+        """Its rounds, on the levels of the ground."""
+        shape = self.shape(size, chunks)
+        form = self._form(shape)
+        if not self._flat:
+            return form
+        return nested(form, self._what_is_seen(form), size, shape.chunks, self.ground.outermost)
+
+    def best_chunks(self, size: int) -> int:
+        """The number of chunks that is fastest, at most one a byte."""
+        if not self.cuts or size <= 1:
+            return 1
+        return lowest(lambda k: bounds(self.form(size, k), self.ground.levels)[1], min(size, MOST_CHUNKS))
+
+    def at(self, size: int) -> Timed:
+        """Its time at ``size`` with the best chunks. Raises what its form raises."""
+        if size not in self._times:
+            self._times[size] = self._timed(size, self.best_chunks(size))
+        return self._times[size]
+
+    def with_chunks(self, size: int, chunks: int) -> float:
+        """Seconds; of bounds the upper one."""
+        return bounds(self.form(size, chunks), self.ground.levels)[1]
+
+    def _timed(self, size: int, chunks: int) -> Timed:
+        form = self.form(size, chunks)
+        low, high = bounds(form, self.ground.levels)
+        parts = terms(cost(form.rounds, self.ground.levels), level_names(self.ground.levels))
+        estimate = Estimate.of(self.entry.algorithm, parts, "sum")
+        if low < high * (1 - 1e-12):
+            estimate = replace(estimate, low=low, high=high)
+        shape = self.shape(size, chunks)
+        cut = self.cuts and size > 1
+        around = (
+            (self.with_chunks(size, max(1, chunks // 2)), self.with_chunks(size, min(size, 2 * chunks)))
+            if cut
+            else None
+        )
+        return Timed(self.entry.algorithm, size, estimate, shape.chunks, around, shape.channels)
+
+    def _what_is_seen(self, form: Form) -> Seen | None:
+        """Made once, uncut: how a pipeline's rounds lie is not known from it, what its ports carry is."""
+        if self._unseen:
+            self._unseen = False
+            if form.count * self.ground.ranks <= MOST_SEEN * (64 if self.cuts else 1):
+                size = _PROBE * self.ground.ranks
+                self._seen = seen(self.entry.build(self.shape(size)), self.ground.levels, size)
+        return self._seen
+
+
+def terms(found: Cost, names: Sequence[str]) -> list[Term]:
+    """The parts of a closed form's time; those of the message always, others where they take time."""
+    told = []
+    for what, seconds in (("start-ups", found.start), ("bytes", found.bytes)):
+        told += [Term(f"{what} {name}".strip(), time) for name, time in zip(names, seconds, strict=True)]
+    told += [Term(name, time) for name, time in (("adding up", found.reduce), ("copying", found.copy)) if time]
+    return told
+
+
+def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[list[Contender], list[LeftOut]]:
+    """The algorithms of ``benchmark`` that can be asked for all ``sizes``, and the others with the reason."""
+    taking, left = [], []
+    for entry in COLLECTIVES.values():
+        if entry.benchmark != benchmark:
+            continue
+        contender = Contender(entry, ground)
+        try:
+            for size in sizes:
+                contender.at(size)
+        except HoplineError as error:
+            left.append(LeftOut(entry.algorithm, str(error)))
+        else:
+            taking.append(contender)
+    if not taking:
+        reasons = "; ".join(f"{out.algorithm}: {out.reason}" for out in left)
+        raise InputError(f"no algorithm of {benchmark} fits {ground.ranks} ranks: {reasons}")
+    return taking, left
+
+
+def premises(network: Network, contender: Contender, size: int) -> tuple[Premise, ...]:
+    """What the times stand on: those broken first, then the unknown."""
+    found = [*network.premises]
+    form = contender.form(size)
+    if not network.levels.reduce and any(alike.reduced for alike in form.rounds):
+        found.append(
+            Premise("adding up takes no time", "unknown", "--reduce says how fast a rank adds up", matters=True)
+        )
+    return tuple(sorted(found, key=lambda premise: premise.status != "broken"))

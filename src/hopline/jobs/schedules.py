@@ -1,0 +1,68 @@
+"""A schedule by its name or from a file.
+
+What belongs here: finding it, and making one name's schedule for ranks and bytes. What is done with it is elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path as File
+
+from hopline.errors import InputError, UnknownNameError
+from hopline.jobs.benchmarks import benchmark_of
+from hopline.jobs.loading import resolve
+from hopline.model.collective.rounds import Form
+from hopline.model.collective.table import FORMS
+from hopline.schedule.collectives.table import COLLECTIVES, Collective
+from hopline.schedule.operations import Schedule
+from hopline.schedule.shape import Shape
+
+MOST_ROWS = 200_000_000
+"""Of a schedule made here: 8 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A schedule, and where it comes from: an entry of COLLECTIVES with its shape, or a file."""
+
+    schedule: Schedule
+    entry: Collective | None = None
+    shape: Shape | None = None
+    file: File | None = None
+
+    @property
+    def form(self) -> Form | None:
+        """Its closed form, where it is a collective of ours."""
+        return None if self.entry is None or self.shape is None else FORMS[self.entry.name](self.shape)
+
+
+def entry_of(name: str) -> Collective | None:
+    """The entry of a name; the collective may be named as other tools do: ``allreduce-ring``. None: there is none."""
+    collective, _, algorithm = name.partition("-")
+    return COLLECTIVES.get(name) or COLLECTIVES.get(f"{benchmark_of(collective)}-{algorithm}")
+
+
+def built(entry: Collective, shape: Shape) -> Found:
+    """The schedule of an entry. Raises InputError for more rows than memory would hold."""
+    rounds = FORMS[entry.name](shape).count
+    if rounds * shape.ranks * 2 > MOST_ROWS:
+        raise InputError(
+            f"{entry.name} of {shape.ranks} ranks has about {rounds * shape.ranks * 2:.1e} operations: expected at most "
+            f"{MOST_ROWS:.0e}"
+        )
+    return Found(entry.build(shape), entry, shape)
+
+
+def read(name: str, size: int | None) -> Found:
+    """The schedule of a file; ``size``: bytes that its chunks stand for, where it counts in chunks.
+
+    Raises InputError for the name of a collective without its algorithm, UnknownNameError where there is no file, and
+    what readers raise.
+    """
+    file = File(name)
+    if not file.exists():
+        algorithms = [known.name for known in COLLECTIVES.values() if known.benchmark == benchmark_of(name)]
+        if algorithms:
+            raise InputError(f"{name} has several algorithms: expected one of {', '.join(algorithms)}")
+        raise UnknownNameError("schedule or file", name, COLLECTIVES)
+    return Found(resolve("hopline.formats.schedules.table:read_schedule")(file, size), file=file)

@@ -1,0 +1,162 @@
+"""A schedule on a network, simulated and held against its closed form.
+
+What belongs here: running the engine, and what its timeline says in numbers: what the critical path is made of, which ports
+are busy, how far the closed form is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hopline.jobs.loading import resolve
+from hopline.jobs.networks import Network
+from hopline.jobs.schedules import Found
+from hopline.machine.loggops import LogGOPS
+from hopline.model.collective.rounds import bounds
+from hopline.records.busbw import FACTORS
+from hopline.records.timeline import TICK, Timeline
+from hopline.schedule.operations import KINDS, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation on the critical path: times in seconds, ``size`` in bytes (of compute: picoseconds)."""
+
+    kind: str
+    rank: int
+    peer: int
+    size: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What a simulation says.
+
+    Attributes
+    ----------
+    timeline
+        The engine's answer.
+    least, most
+        Seconds of the closed form, the same twice where it is exact; None: there is none for this schedule or network.
+    shares
+        Part of the whole time that each kind of operation takes on the critical path, and ``waiting``.
+    busiest
+        (port, part of the whole time that it carries messages), the busiest first.
+    busbw
+        Byte/s as nccl-tests counts it; None: not defined for it.
+    """
+
+    timeline: Timeline
+    least: float | None
+    most: float | None
+    shares: dict[str, float]
+    busiest: tuple[tuple[str, float], ...]
+    busbw: float | None
+
+
+def simulate(
+    found: Found,
+    network: Network,
+    *,
+    eager: int = 0,
+    by_rounds: bool = False,
+    keep: bool = False,
+    way: str | None = None,
+) -> Simulated:
+    """α-β with ports. Raises what ``sim.engine.simulate`` does."""
+    engine = resolve("hopline.sim.engine:simulate")
+    timeline: Timeline = engine(found.schedule, network.fabric, eager=eager, by_rounds=by_rounds, keep=keep, way=way)
+    form = found.form
+    least, most = (None, None) if form is None else bounds(form, network.levels)
+    return _said(found, timeline, least, most)
+
+
+def simulate_loggops(
+    found: Found, params: LogGOPS, *, reduce: float = 0.0, keep: bool = False, way: str | None = None
+) -> Simulated:
+    """LogGOPS. Raises what ``sim.loggops.simulate_loggops`` does."""
+    timeline = resolve("hopline.sim.loggops:simulate_loggops")(
+        found.schedule, params, reduce=reduce, keep=keep, way=way
+    )
+    return _said(found, timeline, None, None)
+
+
+def _said(found: Found, timeline: Timeline, least: float | None, most: float | None) -> Simulated:
+    total = timeline.ticks
+    order = np.argsort(-timeline.busy, kind="stable")
+    busy = [(timeline.ports[i], float(timeline.busy[i] / total)) for i in order if total and timeline.busy[i]]
+    return Simulated(
+        timeline, least, most, _shares(found.schedule, timeline), tuple(busy), _busbw(found, timeline.time)
+    )
+
+
+def _busbw(found: Found, time: float) -> float | None:
+    if found.entry is None or found.shape is None or found.entry.benchmark not in FACTORS or not time:
+        return None
+    return found.shape.size / time * FACTORS[found.entry.benchmark](found.shape.ranks)
+
+
+def _shares(schedule: Schedule, timeline: Timeline) -> dict[str, float]:
+    """By kind of operation; a Send and its Recv are one message."""
+    if not timeline.ticks:
+        return {}
+    shares: dict[str, float] = {}
+    last = 0.0
+    for step in steps(schedule, timeline):
+        name = "messages" if step.kind in ("send", "recv") else step.kind
+        shares[name] = shares.get(name, 0.0) + (step.end - max(step.start, last)) / timeline.time
+        last = step.end
+    shares["waiting"] = max(0.0, 1.0 - sum(shares.values()))
+    return {name: share for name, share in shares.items() if share > 1e-12}
+
+
+def steps(schedule: Schedule, timeline: Timeline) -> Sequence[Step]:
+    """The critical path in order of time."""
+    columns = schedule.columns
+    return [
+        Step(
+            KINDS[columns.kind[row]], int(columns.rank[row]), int(columns.peer[row]), int(columns.size[row]),
+            start * TICK, end * TICK,
+        )
+        for row, start, end in timeline.path
+    ]  # fmt: skip
+
+
+MOST_LANES, MOST_BARS = 64, 4000
+"""What a picture can show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Who does what when, for a picture: rows of (lane, kind, start in s, end in s), thinned to what can be seen.
+
+    ``lanes`` of ``all_lanes``, ``bars`` of ``all_bars`` are there.
+    """
+
+    rows: list[tuple[str, str, float, float]]
+    lanes: int
+    all_lanes: int
+    all_bars: int
+
+
+def bars(schedule: Schedule, timeline: Timeline) -> Bars:
+    """The lanes of the first ranks; of too many operations the longest. The timeline must have its rows."""
+    assert timeline.start is not None
+    assert timeline.end is not None
+    columns = schedule.columns
+    took = timeline.end - timeline.start
+    kept = np.flatnonzero(took > 0)
+    key = columns.rank.astype(np.int64) * 256 + columns.lane
+    lanes = np.unique(key[kept])
+    shown = kept[np.isin(key[kept], lanes[:MOST_LANES])]
+    longest = shown[np.argsort(-took[shown], kind="stable")[:MOST_BARS]]
+    rows = []
+    for row in np.sort(longest).tolist():
+        lane = f"rank {columns.rank[row]} lane {columns.lane[row]}"
+        rows.append((lane, KINDS[columns.kind[row]], int(timeline.start[row]) * TICK, int(timeline.end[row]) * TICK))
+    return Bars(rows, min(len(lanes), MOST_LANES), len(lanes), len(shown))

@@ -1,0 +1,90 @@
+"""Flat algorithms on nested levels: which level each round goes over, and what the busiest ports carry.
+
+What belongs here: closed forms of algorithms that know of no levels, on networks that have several. A schedule made once says
+who sends to whom; that does not depend on the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from hopline.machine.fabric import Levels
+from hopline.model.collective.rounds import Form, Rounds
+from hopline.schedule.operations import SEND, Index, Schedule, channel
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one port carries: messages, and their bytes as a part of the size."""
+
+    level: int
+    messages: int
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Of a schedule on levels: the outermost level of each round, and the busiest ports of each level."""
+
+    rounds: tuple[int, ...]
+    loads: tuple[Load, ...]
+
+
+def seen(schedule: Schedule, fabric: Levels, size: int) -> Seen:
+    """Read off ``schedule``, made for ``size`` bytes, uncut."""
+    columns = schedule.columns
+    rows = np.flatnonzero(columns.kind == SEND)
+    ways = fabric.ways(columns.rank[rows], columns.peer[rows], channel(columns.lane[rows]))
+    outermost = np.zeros(len(schedule.rounds), np.int64)
+    if len(outermost):
+        np.maximum.at(outermost, np.searchsorted(schedule.rounds, rows, side="right") - 1, ways.curve)
+    loads = [
+        load
+        for level in range(len(fabric.curves))
+        for ports in (ways.out, ways.into)
+        for load in _busiest(level, ports[ways.curve == level], columns.size[rows][ways.curve == level] / size)
+    ]
+    return Seen(tuple(outermost.tolist()), tuple(dict.fromkeys(loads)))
+
+
+def _busiest(level: int, ports: Index, parts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Iterator[Load]:
+    """The port with the most messages, and that with the most bytes."""
+    if not len(ports):
+        return
+    messages, carried = np.bincount(ports), np.bincount(ports, weights=parts)
+    for port in {int(messages.argmax()), int(carried.argmax())}:
+        yield Load(level, int(messages[port]), float(carried[port]))
+
+
+def nested(form: Form, flat: Seen | None, size: int, chunks: int, outermost: int) -> Form:
+    """``form``, whose rounds know of no levels, on levels of which ``flat`` was seen.
+
+    Where the rounds are those of the schedule, each goes over its own level; else all go over the outermost one. That is an
+    upper bound, since a rank may be ahead of others. The lower ones are what single ports carry; ``chunks`` makes as many
+    messages of each. ``flat`` None: nothing was seen, and all that is known below is one round.
+    """
+    if flat is not None and len(flat.rounds) == form.count:
+        rounds = tuple(_on_own_levels(form.rounds, flat.rounds))
+    else:
+        rounds = tuple(replace(alike, level=outermost) for alike in form.rounds)
+    loads = () if flat is None else flat.loads
+    least = tuple((_carried(load, size, chunks),) for load in loads)
+    return Form(rounds, form.sent, least or ((Rounds(0, 0.0),),))
+
+
+def _carried(load: Load, size: int, chunks: int) -> Rounds:
+    messages = load.messages * chunks
+    return Rounds(messages, size * load.part / messages, level=load.level)
+
+
+def _on_own_levels(rounds: tuple[Rounds, ...], levels: tuple[int, ...]) -> Iterator[Rounds]:
+    begun = 0
+    for alike in rounds:
+        own = levels[begun : begun + alike.count]
+        begun += alike.count
+        for level, same in groupby(own):
+            yield replace(alike, count=len(list(same)), level=level)

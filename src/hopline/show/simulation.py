@@ -1,0 +1,99 @@
+"""What a simulation says: the time beside the closed form's, the critical path, the busiest ports.
+
+What belongs here: the page and the picture of ``hopline sim``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hopline.quantity import show
+from hopline.records.estimate import Premise
+from hopline.records.timeline import TICK, Timeline
+from hopline.show import figures
+from hopline.show.document import Block, Grid, Heading, Line
+
+_PORTS = 4
+PathStep = tuple[str, int, int, int, float, float]
+"""(kind, rank, peer, size, start in s, end in s)"""
+
+
+def page(
+    title: str,
+    note: str,
+    timeline: Timeline,
+    form: tuple[float, float] | None,
+    busbw: float | None,
+    shares: Mapping[str, float],
+    busiest: Sequence[tuple[str, float]],
+) -> list[Block]:
+    """The answer; ``form`` is the closed form's least and most."""
+    rows = [("time", show(timeline.time, "time", 7), _beside(timeline.time, form))]
+    if busbw is not None:
+        rows.append(("busbw", show(busbw, "bandwidth"), "as nccl-tests counts it"))
+    first, last = int(timeline.finish.min()), timeline.ticks
+    if first != last:
+        rows.append(("ranks end", f"{show(first * TICK, 'time')} .. {show(last * TICK, 'time')}", ""))
+    rows.append(("messages", f"{timeline.messages:,}", f"{show(timeline.size, 'size')} in all"))
+    blocks: list[Block] = [Heading(title), Line(note, "faint"), Grid(("", "", ""), rows, left=3)]
+    if shares:
+        blocks += [
+            Heading("On the critical path"),
+            Grid(("", ""), [(k, f"{100 * v:.1f} %") for k, v in shares.items()]),
+        ]
+        if "messages" not in shares:
+            blocks.append(Line("No message is on it: a faster network changes nothing.", "strong"))
+    if busiest:
+        worked = [(name, f"{100 * share:.1f} %") for name, share in busiest[:_PORTS]]
+        rest = len(busiest) - _PORTS
+        blocks += [Heading("Busiest ports"), Grid(("", ""), worked)]
+        blocks += [Line(f"  and {rest} more", "faint")] if rest > 0 else []
+    return blocks
+
+
+def _beside(time: float, form: tuple[float, float] | None) -> str:
+    if form is None:
+        return ""
+    least, most = form
+    if least == most:
+        return f"closed form {show(most, 'time', 7)}{_apart(time, most)}"
+    return f"closed form between {show(least, 'time', 5)} and {show(most, 'time', 5)}"
+
+
+def _apart(time: float, form: float) -> str:
+    if abs(time - form) <= 1e-9 * max(time, form) or not form:
+        return ": the same"
+    return f": simulated {100 * (time / form - 1):+.2g} %"
+
+
+def premises(found: Iterable[Premise]) -> list[Block]:
+    """Broken premises of the closed form."""
+    return [Line(f"broken: {premise.text}: {premise.effect}", "bad") for premise in found if premise.status == "broken"]
+
+
+def path(found: Sequence[PathStep], most: int = 12) -> list[Block]:
+    """The first steps of the critical path, and how many more there are."""
+    rows = [
+        (show(start, "time"), show(end - start, "time"), _words(kind, rank, peer, size))
+        for kind, rank, peer, size, start, end in found[:most]
+    ]
+    blocks: list[Block] = [Heading("Critical path"), Grid(("from", "takes", ""), rows, left=3)]
+    return [*blocks, Line(f"  and {len(found) - most} more", "faint")] if len(found) > most else blocks
+
+
+def _words(kind: str, rank: int, peer: int, size: int) -> str:
+    if kind == "compute":
+        return f"rank {rank} computes"
+    if kind == "recv":
+        kind, rank, peer = "send", peer, rank
+    to = f" to {peer}" if kind == "send" else ""
+    return f"rank {rank} {kind}s{to} {show(size, 'size')}"
+
+
+def picture(
+    title: str, bars: Sequence[tuple[str, str, float, float]], lanes: tuple[int, int], most: int
+) -> figures.Spec:
+    """Bars of (lane, kind, start, end) in s: who does what when; ``lanes`` are drawn of how many, ``most`` bars there are."""
+    left_out = [f"the first {lanes[0]} of {lanes[1]} lanes"] if lanes[0] < lanes[1] else []
+    left_out += [f"the {len(bars)} longest of {most} operations"] if len(bars) < most else []
+    return figures.gantt(bars, title, ", ".join(left_out))
