@@ -24,6 +24,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("hopline.cli.check:check", "Hold a benchmark log against a machine: pass or fail, with the reason."),
     "diff": ("hopline.cli.diff:diff", "Tell whether a change between two measurements is real or noise."),
     "schedule": ("hopline.cli.schedule:schedule", "List, prove and write collectives as Send/Recv schedules."),
+    "collective": (
+        "hopline.cli.collective:collective",
+        "All algorithms of a collective side by side, with crossovers.",
+    ),
     "sim": ("hopline.cli.sim:sim", "Simulate a schedule on a network, event by event."),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
     "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),

@@ -6,11 +6,12 @@ What belongs here: the options, and the network they make.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import click
 
-from hopline.cli.options import places_option, quantity
+from hopline.cli.options import Quantity, places_option, quantity
 from hopline.curve import Curve
 from hopline.errors import QuantityError
 from hopline.jobs import networks
@@ -21,9 +22,27 @@ from hopline.quantity import bandwidth as parse_bandwidth
 from hopline.quantity import count as parse_count
 from hopline.quantity import time as parse_time
 
-_OPTIONS = (
+
+def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    del ctx, param
+    return tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip())) if value else ()
+
+
+_ONE = (
     click.option("--machine", metavar="NAME|FILE", help="A preset, a saved machine or a file (hopline presets)."),
     click.option("-n", "--ranks", "ranks", type=click.IntRange(1), metavar="N", help="Number of ranks."),
+)
+_SEVERAL = (
+    click.option(
+        "--machine", "machine", callback=_listed, metavar="NAME|FILE[,...]",
+        help="A preset, a saved machine or a file (hopline presets); several are set side by side.",
+    ),
+    click.option(
+        "-n", "--ranks", "ranks", type=Quantity("count", many=True, least=1), metavar="N[,...]",
+        help="Number of ranks; several are set side by side (2,4,8 or 2..64:x2).",
+    ),
+)  # fmt: skip
+_OPTIONS = (
     places_option,
     quantity("--latency", "time", "Without a machine: start-up of a message (α)."),
     quantity("--bandwidth", "bandwidth", "Without a machine: bandwidth of a rank's port, one way (β)."),
@@ -38,9 +57,37 @@ _OPTIONS = (
 
 def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All of them, in order; the command gets them as keywords that ``network`` takes."""
-    for option in reversed(_OPTIONS):
+    for option in reversed((*_ONE, *_OPTIONS)):
         command = option(command)
     return command
+
+
+def networks_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for several machines and numbers of ranks; the command gets keywords that ``each_network`` takes."""
+    for option in reversed((*_SEVERAL, *_OPTIONS)):
+        command = option(command)
+    return command
+
+
+def each_network(
+    machine: tuple[str, ...], ranks: list[float] | None, **given: Any
+) -> list[tuple[str, Callable[[], Network]]]:
+    """Every machine with every number of ranks: what tells it apart from the others, and what makes it."""
+    broken = next((asked for asked in ranks or () if asked != int(asked)), None)
+    if broken is not None:
+        _refuse(f"-n {broken:g}: expected a whole number of ranks")
+    made: list[tuple[str, Callable[[], Network]]] = []
+    names: list[str | None] = [*machine]
+    counts: list[float | None] = [*dict.fromkeys(ranks or ())]
+    for name in names or [None]:
+        for count in counts or [None]:
+            whole = None if count is None else int(count)
+            shown = [name] if name and (len(machine) > 1 or whole is None) else []
+            shown += (
+                [f"{whole} rank{'s' if whole > 1 else ''}"] if whole and (len(ranks or ()) > 1 or not shown) else []
+            )
+            made.append((", ".join(shown) or "as given", partial(network, name, whole, **given)))
+    return made
 
 
 def network(

@@ -76,6 +76,13 @@ def shape_of(
     return Shape(ranks, whole(size), **chosen)
 
 
+def file_size(given: dict[str, Any]) -> int | None:
+    """The size that the options give to a file. Raises UsageError for what files say themselves."""
+    told = {"levels": given["hierarchy"], **{name: given[name] for name in ("chunks", "channels", "targets")}}
+    refuse_unused(told, (), "a file, which says all")
+    return None if given["size"] is None else whole(given["size"])
+
+
 def refuse_unused(told: dict[str, Any], uses: tuple[str, ...], whose: str) -> None:
     """Raise UsageError for an option that was given and means nothing to ``whose``."""
     for name, value in told.items():

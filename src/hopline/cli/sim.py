@@ -13,7 +13,7 @@ import click
 
 from hopline.cli.network_options import network, network_options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
-from hopline.cli.schedule_options import refuse_unused, schedule_options, shape_of, whole
+from hopline.cli.schedule_options import file_size, schedule_options, shape_of, whole
 from hopline.errors import InputError
 from hopline.jobs import schedules, simulating
 from hopline.jobs.loading import resolve
@@ -94,7 +94,7 @@ def _found(name: str, given: dict[str, Any]) -> tuple[Found, Network]:
     choice = {key: given.pop(key) for key in ("size", "hierarchy", "chunks", "channels", "targets")}
     entry = schedules.entry_of(name)
     if entry is None:
-        found = _file(name, choice)
+        found = schedules.read(name, file_size(choice), given["ranks"])
         made = network(**given, least=found.schedule.ranks)
         if made.ranks != found.schedule.ranks:
             raise InputError(
@@ -105,12 +105,6 @@ def _found(name: str, given: dict[str, Any]) -> tuple[Found, Network]:
     nics = max(level.nics for level in made.levels.levels)
     shape = shape_of(entry, made.ranks, **choice, network=(made.shape, nics))
     return schedules.built(entry, shape), made
-
-
-def _file(name: str, choice: dict[str, Any]) -> Found:
-    told = {"levels": choice["hierarchy"], **{key: choice[key] for key in ("chunks", "channels", "targets")}}
-    refuse_unused(told, (), "a file, which says all")
-    return schedules.read(name, None if choice["size"] is None else whole(choice["size"]))
 
 
 def _by_loggops(name: str, text: str, keep: bool, engine: str | None, given: dict[str, Any]) -> tuple[Found, Simulated]:
@@ -124,7 +118,11 @@ def _by_loggops(name: str, text: str, keep: bool, engine: str | None, given: dic
     params, rate = _parameters(text), given.pop("reduce")
     ranks = given.pop("ranks")
     entry = schedules.entry_of(name)
-    found = _file(name, given) if entry is None else schedules.built(entry, shape_of(entry, ranks, **given))
+    found = (
+        schedules.read(name, file_size(given), ranks)
+        if entry is None
+        else schedules.built(entry, shape_of(entry, ranks, **given))
+    )
     return found, simulating.simulate_loggops(found, params, reduce=1 / rate if rate else 0.0, keep=keep, way=engine)
 
 

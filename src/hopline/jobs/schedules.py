@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 
 from hopline.errors import InputError, UnknownNameError
+from hopline.formats.schedules.contents import Asked, Contents
 from hopline.jobs.benchmarks import benchmark_of
 from hopline.jobs.loading import resolve
 from hopline.model.collective.rounds import Form
@@ -29,6 +30,7 @@ class Found:
     entry: Collective | None = None
     shape: Shape | None = None
     file: File | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def form(self) -> Form | None:
@@ -53,16 +55,27 @@ def built(entry: Collective, shape: Shape) -> Found:
     return Found(entry.build(shape), entry, shape)
 
 
-def read(name: str, size: int | None) -> Found:
-    """The schedule of a file; ``size``: bytes that its chunks stand for, where it counts in chunks.
+def read(name: str, size: int | None, ranks: int | None = None) -> Found:
+    """The schedule of a file.
 
-    Raises InputError for the name of a collective without its algorithm, UnknownNameError where there is no file, and
-    what readers raise.
+    ``size``: bytes that its chunks stand for, where it counts in chunks; ``ranks``: how many are expected. Raises InputError
+    for a collective's name without its algorithm, UnknownNameError where there is no file, and what readers raise.
     """
+    reading = resolve("hopline.formats.schedules.table:read_schedule")(str(_file(name)), Asked(size, ranks))
+    return Found(reading.schedule, file=File(name), remarks=reading.remarks)
+
+
+def contents(name: str) -> Contents:
+    """What a file holds by its own count, whether or not a schedule can be made of it."""
+    found: Contents = resolve("hopline.formats.schedules.table:read_contents")(str(_file(name)))
+    return found
+
+
+def _file(name: str) -> File:
     file = File(name)
     if not file.exists():
         algorithms = [known.name for known in COLLECTIVES.values() if known.benchmark == benchmark_of(name)]
         if algorithms:
             raise InputError(f"{name} has several algorithms: expected one of {', '.join(algorithms)}")
         raise UnknownNameError("schedule or file", name, COLLECTIVES)
-    return Found(resolve("hopline.formats.schedules.table:read_schedule")(file, size), file=file)
+    return file

@@ -135,8 +135,8 @@ class Contest:
 
     Attributes
     ----------
-    network
-        In words: machine and layout.
+    network, prices
+        In words: machine and layout, and what a message costs there.
     algorithms
         Those that took part, first those that win, in the order of size.
     winners, limits
@@ -149,6 +149,7 @@ class Contest:
 
     benchmark: str
     network: str
+    prices: str
     ranks: int
     algorithms: tuple[str, ...]
     rows: tuple[Row, ...]

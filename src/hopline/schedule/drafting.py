@@ -14,8 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hopline.schedule.operations import COPY, DTYPES, NONE, RECV, REDUCE, SEND, Buffer, Columns, Index, Ints, Schedule
+from hopline.errors import InputError
+from hopline.schedule.operations import (
+    COPY,
+    DTYPES,
+    FREE,
+    NONE,
+    RECV,
+    REDUCE,
+    SEND,
+    Buffer,
+    Columns,
+    Index,
+    Ints,
+    Schedule,
+)
 from hopline.schedule.promises import Promise
+
+Ends = tuple[Ints, Ints]
+"""Channel and rank of each message's end."""
 
 
 class Draft:
@@ -25,8 +42,8 @@ class Draft:
         self.name, self.ranks, self.buffers, self.promise = name, ranks, buffers, promise
         self._blocks: list[dict[str, Any]] = []
         self._rounds: list[int] = []
-        self._out: dict[int, Index] = {}
-        self._in: dict[int, Index] = {}
+        self._out: Index = np.full((1, ranks), NONE, np.int32)
+        self._in: Index = self._out.copy()
         self._rows = 0
 
     def begin_round(self) -> None:
@@ -36,11 +53,13 @@ class Draft:
 
     def received(self, channel: int = 0) -> Index:
         """Row of the last operation that each rank received, reduced or copied with on ``channel``; NONE: no such row."""
-        return self._lane(self._in, channel).copy()
+        got: Index = self._lanes(channel)[1][channel]
+        return got.copy()
 
     def sent(self, channel: int = 0) -> Index:
         """Row of the last operation that each rank sent on ``channel``; NONE: no such row."""
-        return self._lane(self._out, channel).copy()
+        out: Index = self._lanes(channel)[0][channel]
+        return out.copy()
 
     def messages(
         self,
@@ -53,11 +72,11 @@ class Draft:
         buffer: int = 0,
         into: int | None = None,
         reduce: bool = False,
-        channel: int = 0,
-        wait: bool = True,
+        channel: int | Ints = 0,
+        wait: bool | Index = True,
         after: Index | None = None,
     ) -> None:
-        """Messages of one round that go on at once; arrays that broadcast to one shape (messages,).
+        """Messages of one round that go on at once; arrays, of channels too, that broadcast to one shape (messages,).
 
         Parameters
         ----------
@@ -68,68 +87,76 @@ class Draft:
         reduce
             The receiver then adds what arrived to the same bytes of ``buffer``; ``into`` must be another buffer.
         wait
-            False: a Recv does not wait for what its rank sent before.
+            False: a Recv does not wait for what its rank sent before. By rank, rows that Recvs wait for instead.
         after
             By rank, rows that Sends wait for instead of the last row received on this channel.
         """
         to = start if to is None else to
         into = buffer if into is None else into
-        parts = np.broadcast_arrays(*(np.asarray(value, np.int64) for value in (sender, receiver, start, size, to)))
-        source, target, first, sizes, there = (np.ravel(part) for part in parts)
+        parts = np.broadcast_arrays(
+            *(np.asarray(value, np.int64) for value in (sender, receiver, start, size, to, channel))
+        )
+        source, target, first, sizes, there, way = (np.ravel(part) for part in parts)
         if not len(source):
             return
-        out, got = self._lane(self._out, channel), self._lane(self._in, channel)
+        out, got = self._lanes(way)
         width = 3 if reduce else 2
         rows = self._rows + width * np.arange(len(source), dtype=np.int32)
-        waits = {"after": (got if after is None else after)[source]}, {"after": out[target] if wait else NONE}
-        out[source] = rows
-        lanes = {"lane": 2 * channel}, {"lane": 2 * channel + 1}
+        sent = wait[target] if isinstance(wait, np.ndarray) else out[way, target] if wait else NONE
+        waits = {"after": got[way, source] if after is None else after[source]}, {"after": sent}
+        out[way, source] = rows
+        lanes = {"lane": 2 * way}, {"lane": 2 * way + 1}
         ends: list[dict[str, Any]] = [
             {"kind": SEND, "buffer": buffer, "rank": source, "peer": target, "start": first}
-            | {"other": channel, **lanes[0], **waits[0]},
+            | {"other": way, **lanes[0], **waits[0]},
             {"kind": RECV, "buffer": into, "rank": target, "peer": source, "start": there}
-            | {"other": channel, **lanes[1], **waits[1]},
+            | {"other": way, **lanes[1], **waits[1]},
         ]
         if reduce:
-            own = np.where(out[target] >= self._rows, out[target], NONE)
+            own = np.where(out[way, target] >= self._rows, out[way, target], NONE)
             ends.append(
                 {"kind": REDUCE, "buffer": buffer, "source": into, "rank": target, "start": there, "other": there}
                 | {"after": own, **lanes[1]}
             )
-        got[target] = rows + width - 1
+        got[way, target] = rows + width - 1
         self._add(len(source), ends, sizes)
 
     def steady(
-        self, sender: Ints, receiver: Ints, start: Ints, size: Ints, *, reduce: bool = False, channel: int = 0
+        self,
+        sender: Ints,
+        receiver: Ints,
+        start: Ints,
+        size: Ints,
+        *,
+        reduce: bool = False,
+        channel: int | Ints = 0,
+        wait: Index | None = None,
+        after: Index | None = None,
     ) -> None:
-        """Rounds in which the same senders send to the same receivers, each rank once: as rings do.
+        """Rounds in which the same senders send to the same receivers, each rank once on a channel: as rings do.
 
-        ``sender``, ``receiver``: shape (messages,), each a set of the same ranks. ``start``, ``size``: shape (rounds, messages),
-        bytes of buffer 0 that are sent to the same place of buffer 0, or to buffer 1 and added from there (``reduce``). A rank
-        never reduces in a round what it sends in it.
+        ``sender``, ``receiver``: shape (messages,), each a set of the same ranks on each ``channel``. ``start``, ``size``:
+        shape (rounds, messages), bytes of buffer 0 that are sent to the same place of buffer 0, or to buffer 1 and added from
+        there (``reduce``). A rank never reduces in a round what it sends in it. ``wait``, ``after``: by rank, rows that Recvs
+        and Sends of the first round wait for instead of the last ones sent and received on their channel.
         """
         rounds, count = start.shape
         if not rounds * count:
             return
         width = 3 if reduce else 2
         rows = self._rows + width * np.arange(rounds * count, dtype=np.int32).reshape(rounds, count)
-        came = np.empty(self.ranks, np.intp)
-        came[receiver] = np.arange(count)
-        goes = np.empty(self.ranks, np.intp)
-        goes[sender] = np.arange(count)
-        out, got = self._lane(self._out, channel), self._lane(self._in, channel)
-        after_send = np.vstack([got[sender][None], rows[:-1, came[sender]] + (width - 1)])
-        after_recv = np.vstack([out[receiver][None], rows[:-1, goes[receiver]]])
-        out[sender], got[receiver] = rows[-1], rows[-1] + (width - 1)
-        lanes = {"lane": 2 * channel}, {"lane": 2 * channel + 1}
+        way = np.broadcast_to(np.asarray(channel, np.int64), sender.shape)
+        after_send, after_recv = self._steadily(rows, (way, sender), (way, receiver), width - 1, wait, after)
         into = 1 if reduce else 0
         first, sizes = start.ravel(), size.ravel()
-        who, to = np.broadcast_to(sender, start.shape).ravel(), np.broadcast_to(receiver, start.shape).ravel()
+        who, to = (np.broadcast_to(part, start.shape).ravel() for part in (sender, receiver))
+        by = np.broadcast_to(way, start.shape).ravel() if isinstance(channel, np.ndarray) else channel
+        lanes = {"lane": 2 * by}, {"lane": 2 * by + 1}
         ends: list[dict[str, Any]] = [
-            {"kind": SEND, "buffer": 0, "rank": who, "peer": to, "start": first, "other": channel, **lanes[0]}
-            | {"after": after_send.ravel()},
-            {"kind": RECV, "buffer": into, "rank": to, "peer": who, "start": first, "other": channel, **lanes[1]}
-            | {"after": after_recv.ravel()},
+            {"kind": SEND, "buffer": 0, "rank": who, "peer": to, "start": first, "other": by, **lanes[0]}
+            | {"after": after_send},
+            {"kind": RECV, "buffer": into, "rank": to, "peer": who, "start": first, "other": by, **lanes[1]}
+            | {"after": after_recv},
         ]
         if reduce:
             ends.append(
@@ -137,6 +164,23 @@ class Draft:
             )
         self._rounds += [self._rows + width * count * i for i in range(rounds)]
         self._add(rounds * count, ends, sizes)
+
+    def _steadily(
+        self, rows: Index, sends: Ends, recvs: Ends, last: int, wait: Index | None, after: Index | None
+    ) -> tuple[Index, Index]:
+        """What Sends and Recvs wait for, row by row, where each round has those of the first in the same order.
+
+        ``rows``: of the Sends, shape (rounds, messages); ``last``: rows from a Send to the last one of its message.
+        """
+        out, got = self._lanes(sends[0])
+        came, goes = np.empty(out.shape, np.intp), np.empty(out.shape, np.intp)
+        came[recvs] = goes[sends] = np.arange(rows.shape[1])
+        first_send = got[sends] if after is None else after[sends[1]]
+        first_recv = out[recvs] if wait is None else wait[recvs[1]]
+        after_send = np.vstack([first_send[None], rows[:-1, came[sends]] + last])
+        after_recv = np.vstack([first_recv[None], rows[:-1, goes[recvs]]])
+        out[sends], got[recvs] = rows[-1], rows[-1] + last
+        return after_send.ravel(), after_recv.ravel()
 
     def copies(
         self,
@@ -155,8 +199,9 @@ class Draft:
         who, first, sizes, there = (np.ravel(part) for part in parts)
         if not len(who):
             return
-        waits = self._lane(self._out, channel)[who] if wait else NONE
-        self._lane(self._in, channel)[who] = self._rows + np.arange(len(who), dtype=np.int32)
+        out, got = self._lanes(channel)
+        waits = out[channel, who] if wait else NONE
+        got[channel, who] = self._rows + np.arange(len(who), dtype=np.int32)
         row = {"kind": COPY, "buffer": buffer, "source": source, "rank": who, "start": first, "other": there}
         self._add(len(who), [row | {"after": waits, "lane": 2 * channel + 1}], sizes)
 
@@ -169,8 +214,15 @@ class Draft:
         rounds: Ints = np.array(self._rounds, np.int64)
         return Schedule(self.name, self.ranks, Columns(**columns), self.buffers, self.promise, rounds)
 
-    def _lane(self, lanes: dict[int, Index], channel: int) -> Index:
-        return lanes.setdefault(channel, np.full(self.ranks, NONE, np.int32))
+    def _lanes(self, channel: ArrayLike) -> tuple[Index, Index]:
+        """Last rows sent and received, shape (channels, ranks), with room for ``channel``."""
+        last = int(np.max(channel))
+        if last >= FREE // 2:
+            raise InputError(f"{last + 1} channels: expected at most {FREE // 2}")
+        if (more := last + 1 - len(self._out)) > 0:
+            unused = np.full((more, self.ranks), NONE, np.int32)
+            self._out, self._in = np.vstack([self._out, unused]), np.vstack([self._in, unused])
+        return self._out, self._in
 
     def _add(self, count: int, ends: list[dict[str, Any]], size: Ints) -> None:
         """``count`` groups of rows, each group in the order of ``ends``."""

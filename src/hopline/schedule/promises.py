@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hopline.schedule.pieces import Ints, split
+from hopline.schedule.pieces import Ints, overlaps, split
 
 EVERY = -1
 """As the source of a wanted range: the sum of the given data of all ranks."""
@@ -126,6 +126,14 @@ def sendrecv(ranks: int, size: int) -> Promise:
     """From buffer 0 to buffer 1: rank r ends with what rank r - 1 has, as nccl-tests' sendrecv does."""
     every = np.arange(ranks)
     return Promise("sendrecv", given(every, 0, size), wanted(every, 0, size, (every - 1) % ranks, 0, buffer=1))
+
+
+def reshard(ranks: int, size: int, targets: int) -> Promise:
+    """Buffer 0: the first ranks hold a piece each, and the last ``targets`` ranks end with a piece each of the same bytes."""
+    held, asked = split(size, ranks - targets), split(size, targets)
+    start, part, origin, target = overlaps(held, asked)
+    have = given(np.arange(ranks - targets), held[:-1], np.diff(held))
+    return Promise("reshard", have, wanted(ranks - targets + target, start, part, origin, start))
 
 
 def nothing(collective: str) -> Promise:

@@ -42,6 +42,13 @@ class Shape:
             value = getattr(self, name)
             if value < least:
                 raise InputError(f"{name} is {value}: expected at least {least}")
+        if any(level < 1 for level in self.levels):
+            raise InputError(f"levels are {self.levels}: expected at least 1 member in each")
         if self.levels and math.prod(self.levels) != self.ranks:
             shown = " x ".join(map(str, self.levels))
             raise InputError(f"levels {shown} hold {math.prod(self.levels)} ranks: expected {self.ranks}")
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """``levels``; one of all ranks where none are told."""
+        return self.levels or (self.ranks,)

@@ -28,8 +28,8 @@ def times(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], axis: s
     """Lines of time (s) against ``axis``: ``size`` in bytes or ``chunks``; series: name -> (x, seconds)."""
     rows = [{"x": x, "time": t, "series": name} for name, xy in series.items() for x, t in zip(*xy, strict=True)]
     encoding = {
-        "x": _size_axis(rows) if axis == "size" else _log("x", "number of chunks k"),
-        "y": _time_axis([t for _, ts in series.values() for t in ts]),
+        "x": size_axis(rows) if axis == "size" else _log("x", "number of chunks k"),
+        "y": time_axis([t for _, ts in series.values() for t in ts]),
         "color": _series(list(series)),
         "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": _dashes(list(series))},
     }
@@ -68,7 +68,7 @@ def fit(
     dots = [{"x": x, "time": t, "role": role} for x, t, role in points]
     lines = [{"x": x, "time": t, "series": name} for name, xy in curves.items() for x, t in zip(*xy, strict=True)]
     rest = [{"x": x, "residual": r, "role": role} for x, r, role in residuals]
-    x, y = _size_axis(dots), _time_axis([t for _, t, _ in points])
+    x, y = size_axis(dots), time_axis([t for _, t, _ in points])
     shape = _roles(sorted({role for _, _, role in points}))
     drawn = {
         "data": {"values": _thinned(lines)},
@@ -78,7 +78,7 @@ def fit(
     measured = {"data": {"values": _thinned(dots)}, "mark": _DOT, "encoding": {"x": x, "y": y, "shape": shape}}
     top: Spec = {"width": 640, "height": 330, "layer": [*_band(band, x, y), drawn, measured]}
     panes = [top, _residual_pane(rest, x, shape)]
-    return {"$schema": SCHEMA, "title": _title(title, len(points)), "vconcat": panes, "config": _CONFIG}
+    return {"$schema": SCHEMA, "title": _title(title, len(points)), "vconcat": panes, "config": CONFIG}
 
 
 _DOT: Spec = {"type": "point", "size": 60, "filled": True, "color": "#222", "opacity": 0.85}
@@ -113,7 +113,7 @@ def _residual_pane(rows: list[Spec], x: Spec, shape: Spec) -> Spec:
     return {"width": 640, "height": 120, "layer": [zero, rest]}
 
 
-_CONFIG: Spec = {
+CONFIG: Spec = {
     "background": "white",
     "axis": {"gridColor": "#e6e6e6", "labelFontSize": 11, "titleFontSize": 12},
     "legend": {"labelFontSize": 12, "orient": "bottom", "titleFontSize": 12, "labelLimit": 420},
@@ -123,7 +123,7 @@ _CONFIG: Spec = {
 
 def _page(title: str, body: Spec, rows: list[Spec]) -> Spec:
     head: Spec = {"$schema": SCHEMA, "title": _title(title, len(rows)), "width": 640, "height": 400}
-    return {**head, "data": {"values": _thinned(rows)}, **body, "config": _CONFIG}
+    return {**head, "data": {"values": _thinned(rows)}, **body, "config": CONFIG}
 
 
 def _title(title: str, points: int) -> Spec:
@@ -142,7 +142,7 @@ def _log(name: str, title: str) -> Spec:
     return {"field": name, "type": "quantitative", "title": title, "scale": {"type": "log", "nice": False}}
 
 
-def _size_axis(rows: Sequence[Spec]) -> Spec:
+def size_axis(rows: Sequence[Spec]) -> Spec:
     """Sizes on a logarithmic axis of base 2; a size of 0, which has no place there, makes it symmetric-logarithmic."""
     sizes = [float(row["x"]) for row in rows]
     low, high = min(sizes, default=1.0), max(sizes, default=1.0)
@@ -152,7 +152,7 @@ def _size_axis(rows: Sequence[Spec]) -> Spec:
     return {"field": "x", "type": "quantitative", "title": "message size", "scale": scale, "axis": axis}
 
 
-def _time_axis(times: Sequence[float]) -> Spec:
+def time_axis(times: Sequence[float]) -> Spec:
     """Times on a logarithmic axis, labelled at 1, 2 and 5 of each decade, more finely where they span less."""
     low, high = min(times, default=1e-6), max(times, default=1.0)
     ticks = [m * 10.0**e for e in range(-12, 4) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
@@ -193,7 +193,7 @@ def heat_map(cells: Sequence[tuple[str, str, float]], axes: tuple[str, str], val
     paint = {"field": "factor", "type": "quantitative", "title": value, "scale": colour, "legend": legend}
     head: Spec = {"$schema": SCHEMA, "title": {"text": title, "anchor": "start", "fontSize": 14}}
     body: Spec = {"width": 460, "height": 460, "mark": {"type": "rect"}, "encoding": {**sides, "color": paint}}
-    return {**head, "data": {"values": rows}, **body, "config": _CONFIG}
+    return {**head, "data": {"values": rows}, **body, "config": CONFIG}
 
 
 _BELOW = 4.0
@@ -215,7 +215,7 @@ def against(
     least = min([t for _, t, _ in points] + list(next(iter(lines.values()))[1]), default=0.0) / _BELOW
     drawn: list[Spec] = [{"x": x, "time": t, "series": name} for name, x, t in every if t >= least]
     rows = [*dots, *drawn]
-    x, y = _size_axis(rows), _time_axis([float(row["time"]) for row in rows])
+    x, y = size_axis(rows), time_axis([float(row["time"]) for row in rows])
     names = [name for name in _VERDICTS if any(row["verdict"] == name for row in dots)]
     colour = {**_series(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
     dashes = {"field": "series", "type": "nominal", "legend": None, "scale": _dashes(list(lines))}
@@ -226,7 +226,7 @@ def against(
     layers += [{"data": {"values": _thinned(dots)}, **dot}] if dots else []
     own = {"scale": {"color": "independent"}, "legend": {"color": "independent"}}
     head: Spec = {"$schema": SCHEMA, "title": _title(title, len(rows)), "width": 640, "height": 360}
-    return {**head, "layer": layers, "resolve": own, "config": _CONFIG}
+    return {**head, "layer": layers, "resolve": own, "config": CONFIG}
 
 
 def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, title: str) -> Spec:
@@ -238,7 +238,7 @@ def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, 
     bars: list[Spec] = [
         {"x": x, "low": low, "high": high} for x, _, low, high, _ in rows if low > 0 and math.isfinite(high)
     ]
-    x = _size_axis(points)
+    x = size_axis(points)
     scale = {"type": "log", "nice": False, "zero": False}
     y = {"type": "quantitative", "title": "time after / before", "scale": scale, "axis": {"format": ".3~g"}}
     names = [name for name in _VERDICTS if any(row["verdict"] == name for row in points)]
@@ -260,7 +260,7 @@ def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, 
         },
     ]
     head: Spec = {"$schema": SCHEMA, "title": _title(title, len(points)), "width": 640, "height": 320}
-    return {**head, "layer": layers, "config": _CONFIG}
+    return {**head, "layer": layers, "config": CONFIG}
 
 
 _VERDICTS = {
@@ -273,7 +273,7 @@ def stacked(specs: Sequence[Spec]) -> Spec:
     """Several pictures, one above the other."""
     parts = [{k: v for k, v in spec.items() if k not in ("$schema", "config")} for spec in specs]
     own = {"scale": {"color": "independent", "strokeDash": "independent"}}
-    return {"$schema": SCHEMA, "vconcat": parts, "config": _CONFIG, "resolve": own}
+    return {"$schema": SCHEMA, "vconcat": parts, "config": CONFIG, "resolve": own}
 
 
 def gantt(bars: Sequence[tuple[str, str, float, float]], title: str, subtitle: str = "") -> Spec:
@@ -298,7 +298,7 @@ def gantt(bars: Sequence[tuple[str, str, float, float]], title: str, subtitle: s
         "height": height,
         "data": {"values": rows},
         **body,
-        "config": _CONFIG,
+        "config": CONFIG,
     }
 
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import InputError, SimulationError
 from hopline.machine.fabric import Fabric
-from hopline.records.timeline import TICK, Ticks
+from hopline.records.timeline import Ticks
 from hopline.schedule.operations import COMPUTE, COPY, NONE, RECV, REDUCE, SEND, Bytes, Index, Ints, Schedule, channel
 
 BLOCK = 1 << 18
 """Rows that are worked on at a time, so that what lies between fits into caches."""
 MOST_ROWS = 2**31 - 1
 MOST_TICKS = 2.0**62
+TICKS = 1e12
+"""Picoseconds of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,12 @@ class Tasks:
         Rows at which a round begins that waits for the rounds before it; empty where none does.
     more, begun
         Pairs as in the schedule, sorted by the row that waits.
-    ports, eager
-        Number of ports; bytes up to which a message goes without its Recv (0: none does).
+    used
+        By port, whether a message goes by it.
+    eager
+        Bytes up to which a message goes without its Recv; 0: none does.
+    messages, bytes
+        How many, and of all together.
     """
 
     ranks: int
@@ -55,11 +62,25 @@ class Tasks:
     rounds: Ints
     more: Index
     begun: Index
-    ports: int
+    used: NDArray[np.bool_]
     eager: int
+    messages: int
+    bytes: int
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of a rank, used or not."""
+        return int(self.lane.max(initial=0)) + 1
+
+    def arrays(self) -> tuple[Any, ...]:
+        """What kernels take."""
+        return (
+            self.kind, self.lane, self.rank, self.after, self.size, self.mate, self.work, self.port, self.rounds,
+            self.more, self.begun, len(self.used), self.ranks, self.eager,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +97,21 @@ class Outcome:
         Send rows: the Send whose message held a port until this one began; NONE where it began when it was ready. Empty where
         no two messages ever wanted one port.
     busy
-        By port.
+        How long each port carried messages.
+    finish
+        When the last row of each rank was done.
     """
 
     end: Ticks
     ready: Ticks
     held: Index
     busy: Ticks
+    finish: Ticks
+
+
+def index(rows: int) -> Index:
+    """NONE for each of ``rows``."""
+    return np.full(rows, NONE, np.int32)
 
 
 def tasks(schedule: Schedule, fabric: Fabric, mate: Index, eager: int, by_rounds: bool) -> Tasks:
@@ -90,15 +119,15 @@ def tasks(schedule: Schedule, fabric: Fabric, mate: Index, eager: int, by_rounds
     _check(schedule, fabric, eager)
     _check_met(schedule, mate)
     columns = schedule.columns
-    work = np.zeros(len(columns), np.int64)
-    port = np.full(len(columns), NONE, np.int32)
+    work, port = np.zeros(len(columns), np.int64), index(len(columns))
+    messages = total = 0
     for low, high in _blocks(len(columns)):
         kind, size = columns.kind[low:high], columns.size[low:high]
         sends = np.flatnonzero(kind == SEND) + low
-        lanes = channel(columns.lane[sends])
-        ways = fabric.ways(columns.rank[sends], columns.peer[sends], lanes)
+        ways = fabric.ways(columns.rank[sends], columns.peer[sends], channel(columns.lane[sends]))
         port[sends], port[mate[sends]] = ways.out, ways.into
         work[sends] = _message(fabric, ways.curve, columns.size[sends])
+        messages, total = messages + len(sends), total + int(columns.size[sends].sum())
         for number, rate in ((REDUCE, fabric.reduce), (COPY, fabric.copy)):
             if rate:
                 rows = np.flatnonzero(kind == number)
@@ -106,10 +135,12 @@ def tasks(schedule: Schedule, fabric: Fabric, mate: Index, eager: int, by_rounds
         rows = np.flatnonzero(kind == COMPUTE)
         work[rows + low] = size[rows]
     _check_total(work)
+    used = np.zeros(fabric.ports + 1, np.bool_)
+    used[port] = True
     more, begun = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
     return Tasks(
         schedule.ranks, columns.kind, columns.lane, columns.rank, columns.after, columns.size, mate, work, port,
-        _rounds(schedule, by_rounds), more, begun, fabric.ports, eager,
+        _rounds(schedule, by_rounds), more, begun, used[:-1], eager, messages, total,
     )  # fmt: skip
 
 
@@ -121,11 +152,9 @@ def _message(fabric: Fabric, curve: Index, size: Ints) -> Ticks:
     """Picoseconds of messages, each on the curve of its number."""
     if not len(size):
         return np.empty(0, np.int64)
-    first, last = int(curve.min()), int(curve.max())
-    if first == last:
-        if size.min() == size.max():
-            return np.full(len(size), _ticks(fabric.curves[first].time(size[:1]))[0])
-        return _ticks(fabric.curves[first].time(size))
+    if curve.min() == curve.max():
+        equal = size.min() == size.max()
+        return _ticks(fabric.curves[curve[0]].time(size[:1] if equal else size))
     out = np.empty(len(size), np.int64)
     for number in np.unique(curve):
         rows = curve == number
@@ -133,10 +162,10 @@ def _message(fabric: Fabric, curve: Index, size: Ints) -> Ticks:
     return out
 
 
-def _ticks(seconds: NDArray[np.float64]) -> Ticks:
-    whole = np.rint(seconds / TICK)
+def _ticks(seconds: NDArray[np.floating]) -> Ticks:
+    whole = np.rint(seconds * TICKS)
     if not np.all(whole < MOST_TICKS):
-        raise InputError(f"one operation takes {np.max(seconds):g} s: expected less than {MOST_TICKS * TICK:.3g} s")
+        raise InputError(f"one operation takes {np.max(seconds):g} s: expected less than {MOST_TICKS / TICKS:.3g} s")
     return whole.astype(np.int64)
 
 
@@ -191,7 +220,7 @@ def _check_met(schedule: Schedule, mate: Index) -> None:
 def _check_total(work: Ticks) -> None:
     if (total := float(work.sum(dtype=np.float64))) >= MOST_TICKS:
         raise InputError(
-            f"all operations together take {total * TICK:g} s: expected less than {MOST_TICKS * TICK:.3g} s"
+            f"all operations together take {total / TICKS:g} s: expected less than {MOST_TICKS / TICKS:.3g} s"
         )
 
 

@@ -28,7 +28,7 @@ def run(tasks: Tasks) -> Outcome:
     running.go()
     return Outcome(
         np.array(running.end, np.int64), np.array(running.ready, np.int64), np.array(running.held, np.int32),
-        np.array(running.busy, np.int64),
+        np.array(running.busy, np.int64), np.array(running.finish, np.int64),
     )  # fmt: skip
 
 
@@ -39,9 +39,10 @@ class _Run:
         self.port, self.rounds = tasks.port.tolist(), [0, *tasks.rounds.tolist(), rows]
         self.eager = ((tasks.size <= tasks.eager) & (tasks.eager > 0)).tolist()
         self.end, self.ready, self.held, self.since = ([-1] * rows for _ in range(4))
-        self.busy, self.last = [0] * tasks.ports, [NONE] * tasks.ports
-        self.taken = [False] * tasks.ports
+        self.busy, self.last = [0] * len(tasks.used), [NONE] * len(tasks.used)
+        self.taken = [False] * len(tasks.used)
         self.waiting: dict[int, set[int]] = defaultdict(set)
+        self.rank, self.finish = tasks.rank.tolist(), [0] * tasks.ranks
         self.pending = [0] * rows
         self.when_done: dict[int, list[int]] = defaultdict(list)
         self.when_begun: dict[int, list[int]] = defaultdict(list)
@@ -132,7 +133,7 @@ class _Run:
             self._done(self.mate[send])
 
     def _done(self, row: int) -> None:
-        self.end[row] = self.now
+        self.end[row] = self.finish[self.rank[row]] = self.now
         self._release(self.when_done[row])
         self.left -= 1
         while not self.left and self.rounds[self.round + 1] < len(self.end):

@@ -6,6 +6,7 @@ cuts, and the form's parts as an estimate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from hopline.machine.fabric import Level, Levels
 from hopline.model.collective.nested import Seen, nested, seen
 from hopline.model.collective.rounds import Cost, Form, bounds, cost
 from hopline.model.collective.table import FORMS
+from hopline.quantity import show
 from hopline.records.contest import LeftOut, Timed
 from hopline.records.estimate import Estimate, Premise, Term
 from hopline.schedule.collectives.table import COLLECTIVES, Collective
@@ -40,10 +42,11 @@ class Ground:
 
     @classmethod
     def of(cls, network: Network, channels: int | None = None) -> Ground:
-        """``channels`` None: one for each NIC of the outermost level."""
+        """``channels`` None: one for each NIC by which a group of the outermost level is reached."""
         several = [level for level in network.levels.levels if level.ranks > 1] or list(network.levels.levels[-1:])
         levels = Levels(several, network.levels.reduce, network.levels.copy, network.levels.name)
-        return cls(levels, channels or several[-1].nics, max(1, network.ranks // 2))
+        outwards = several[-1].nics * math.prod(level.ranks for level in several[:-1])
+        return cls(levels, channels or outwards, max(1, network.ranks // 2))
 
     @property
     def ranks(self) -> int:
@@ -68,14 +71,27 @@ class Ground:
 
 
 def level_names(levels: Levels) -> tuple[str, ...]:
-    """How people speak of each level; "" where there is one."""
-    if len(levels.levels) == 1:
-        return ("",)
+    """How people speak of each level; "" where there is one; groups of the innermost of two are nodes."""
+    if len(levels.levels) <= 2:
+        return ("inside nodes", "between nodes") if len(levels.levels) == 2 else ("",)
     spans = [1]
     for level in levels.levels:
         spans.append(spans[-1] * level.ranks)
     inner = f"inside groups of {spans[1]}"
     return (inner, *(f"between groups of {span}" for span in spans[1:-1]))
+
+
+def prices(ground: Ground) -> str:
+    """What a message costs on each level, and adding up, in words."""
+    told = []
+    for name, level in zip(level_names(ground.levels), ground.levels.levels, strict=True):
+        first, last = level.curve.pieces[0], level.curve.pieces[-1]
+        cost = f"{show(first.latency, 'time')} + bytes at {show(last.bandwidth, 'bandwidth')}"
+        cost += f" (in {len(level.curve.pieces)} pieces)" if first is not last else ""
+        cost += f" on each of {level.nics} NICs" if level.nics > 1 else ""
+        told.append(f"{name}: {cost}" if name else f"a message takes {cost}")
+    told += [f"adding up at {show(1 / ground.levels.reduce, 'bandwidth')}"] if ground.levels.reduce else []
+    return "; ".join(told)
 
 
 class Contender:
@@ -150,7 +166,7 @@ class Contender:
         """Made once, uncut: how a pipeline's rounds lie is not known from it, what its ports carry is."""
         if self._unseen:
             self._unseen = False
-            if form.count * self.ground.ranks <= MOST_SEEN * (64 if self.cuts else 1):
+            if form.count * self.ground.ranks <= MOST_SEEN:
                 size = _PROBE * self.ground.ranks
                 self._seen = seen(self.entry.build(self.shape(size)), self.ground.levels, size)
         return self._seen
@@ -189,7 +205,7 @@ def premises(network: Network, contender: Contender, size: int) -> tuple[Premise
     """What the times stand on: those broken first, then the unknown."""
     found = [*network.premises]
     form = contender.form(size)
-    if not network.levels.reduce and any(alike.reduced for alike in form.rounds):
+    if not network.levels.reduce and form.adds:
         found.append(
             Premise("adding up takes no time", "unknown", "--reduce says how fast a rank adds up", matters=True)
         )

@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 
 from hopline.machine.fabric import Levels
-from hopline.model.collective.rounds import Form, Rounds
+from hopline.model.collective.rounds import Abreast, Form, Rounds, Step
 from hopline.schedule.operations import SEND, Index, Schedule, channel
 
 
@@ -65,15 +65,23 @@ def nested(form: Form, flat: Seen | None, size: int, chunks: int, outermost: int
 
     Where the rounds are those of the schedule, each goes over its own level; else all go over the outermost one. That is an
     upper bound, since a rank may be ahead of others. The lower ones are what single ports carry; ``chunks`` makes as many
-    messages of each. ``flat`` None: nothing was seen, and all that is known below is one round.
+    messages of each. ``flat`` None: nothing was seen, and the lower bound is 0.
     """
-    if flat is not None and len(flat.rounds) == form.count:
-        rounds = tuple(_on_own_levels(form.rounds, flat.rounds))
+    plain = tuple(step for step in form.rounds if isinstance(step, Rounds))
+    rounds: tuple[Step, ...]
+    if flat is not None and len(flat.rounds) == form.count and plain == form.rounds:
+        rounds = tuple(_on_own_levels(plain, flat.rounds))
     else:
-        rounds = tuple(replace(alike, level=outermost) for alike in form.rounds)
+        rounds = tuple(_outermost(step, outermost) for step in form.rounds)
     loads = () if flat is None else flat.loads
     least = tuple((_carried(load, size, chunks),) for load in loads)
     return Form(rounds, form.sent, least or ((Rounds(0, 0.0),),))
+
+
+def _outermost(step: Step, level: int) -> Step:
+    if isinstance(step, Abreast):
+        return Abreast(tuple(tuple(replace(alike, level=level) for alike in way) for way in step.ways))
+    return replace(step, level=level)
 
 
 def _carried(load: Load, size: int, chunks: int) -> Rounds:
@@ -84,6 +92,9 @@ def _carried(load: Load, size: int, chunks: int) -> Rounds:
 def _on_own_levels(rounds: tuple[Rounds, ...], levels: tuple[int, ...]) -> Iterator[Rounds]:
     begun = 0
     for alike in rounds:
+        if alike.size is None:
+            yield alike
+            continue
         own = levels[begun : begun + alike.count]
         begun += alike.count
         for level, same in groupby(own):

@@ -12,7 +12,7 @@ from hopline.schedule.shape import Shape
 def all_reduce(shape: Shape) -> Form:
     """2(N - 1) rounds of the largest piece; the first half adds up."""
     half, piece = shape.ranks - 1, _piece(shape)
-    return Form((Rounds(half, piece, reduced=piece), Rounds(half, piece)), 2 * _sent(shape))
+    return Form((Rounds(half, piece, reduced=piece), Rounds(half, piece)), _sent_twice(shape))
 
 
 def reduce_scatter(shape: Shape) -> Form:
@@ -33,3 +33,10 @@ def _piece(shape: Shape) -> int:
 def _sent(shape: Shape) -> int:
     """All pieces but one of the smallest."""
     return shape.size - shape.size // shape.ranks
+
+
+def _sent_twice(shape: Shape) -> int:
+    """A rank leaves out its own piece and then the next one: of those that follow one another, two of the smallest."""
+    smallest, larger = divmod(shape.size, shape.ranks)
+    one_small = larger == shape.ranks - 1
+    return 2 * (shape.size - smallest) - one_small if shape.ranks > 1 else 0

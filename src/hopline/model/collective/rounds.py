@@ -13,10 +13,10 @@ it has ended. Where ranks wait only for what they need, as simulated, the time i
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hopline.curve import Piece
 from hopline.machine.fabric import Levels
 
 Choose = Callable[..., int]
@@ -27,16 +27,41 @@ Choose = Callable[..., int]
 class Rounds:
     """``count`` rounds that are alike.
 
-    ``size``: bytes of the largest message; ``level``: the level of the network that they go over, the innermost being 0;
-    None: not told, so that on several levels only bounds are known. ``reduced``, ``copied``: the most bytes that one rank
-    adds up and copies in the round.
+    ``size``: bytes of the largest message; None: there is none, a rank only copies. ``level``: the level of the network that
+    they go over, the innermost being 0; None: not told, so that on several levels only bounds are known. ``reduced``,
+    ``copied``: the most bytes that one rank adds up and copies in the round. ``channels``: those that a rank sends on in the
+    round, one such message on each; those that share a NIC go one after the other.
     """
 
     count: int
-    size: float
+    size: float | None
     reduced: float = 0.0
     copied: float = 0.0
     level: int | None = None
+    channels: tuple[int, ...] = (0,)
+
+    def turns(self, nics: int) -> int:
+        """How many messages go one after the other, at most, where a rank has ``nics`` NICs."""
+        return max(Counter(channel % nics for channel in self.channels).values(), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Abreast:
+    """Sequences of rounds that go on at the same time, on levels or ports of their own; what follows waits for the slowest."""
+
+    ways: tuple[tuple[Rounds, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """Rounds with messages of the way that has most."""
+        return max((_count(way) for way in self.ways), default=0)
+
+
+Step = Rounds | Abreast
+
+
+def _count(steps: Sequence[Step]) -> int:
+    return sum(step.count for step in steps if isinstance(step, Abreast) or step.size is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +78,20 @@ class Form:
         Empty: the time of ``rounds`` is exact. Else ``rounds`` is an upper bound, and the largest of these is a lower one.
     """
 
-    rounds: tuple[Rounds, ...]
+    rounds: tuple[Step, ...]
     sent: float
     least: tuple[tuple[Rounds, ...], ...] = ()
 
     @property
     def count(self) -> int:
-        """Number of rounds."""
-        return sum(alike.count for alike in self.rounds)
+        """Number of rounds with messages."""
+        return _count(self.rounds)
+
+    @property
+    def adds(self) -> bool:
+        """Whether anything is added up."""
+        parts = [step.ways if isinstance(step, Abreast) else ((step,),) for step in self.rounds]
+        return any(alike.reduced for ways in parts for way in ways for alike in way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +108,44 @@ class Cost:
         """All of it."""
         return math.fsum((*self.start, *self.bytes, self.reduce, self.copy))
 
+    def __add__(self, other: Cost) -> Cost:
+        start, moved = (
+            tuple(a + b for a, b in zip(*pair, strict=True))
+            for pair in ((self.start, other.start), (self.bytes, other.bytes))
+        )
+        return Cost(start, moved, self.reduce + other.reduce, self.copy + other.copy)
 
-def cost(rounds: Sequence[Rounds], fabric: Levels, choose: Choose = max) -> Cost:
-    """What ``rounds`` take one after the other.
+
+def cost(steps: Sequence[Step], fabric: Levels, choose: Choose = max) -> Cost:
+    """What ``steps`` take one after the other.
 
     Where a round's level is not told, it is that of the largest time (``choose`` max) or of the least (min). A level that the
     fabric has not got is its outermost one.
     """
+    none = (0.0,) * len(fabric.curves)
+    total = Cost(none, none, 0.0, 0.0)
+    for step in steps:
+        total += _slowest(step, fabric, choose) if isinstance(step, Abreast) else _alike(step, fabric, choose)
+    return total
+
+
+def _slowest(step: Abreast, fabric: Levels, choose: Choose) -> Cost:
+    return max((cost(way, fabric, choose) for way in step.ways), key=lambda found: found.time)
+
+
+def _alike(alike: Rounds, fabric: Levels, choose: Choose) -> Cost:
     levels = range(len(fabric.curves))
     start, moved = [0.0 for _ in levels], [0.0 for _ in levels]
-    reduced = copied = 0.0
-    for alike in rounds:
+    if alike.size is not None:
         pieces = [curve.piece_at(alike.size) for curve in fabric.curves]
-        told = alike.level if alike.level is not None else choose(levels, key=_times(pieces, alike.size).__getitem__)
+        messages = [alike.count * alike.turns(level.nics) for level in fabric.levels]
+        starts = [many * piece.latency for many, piece in zip(messages, pieces, strict=True)]
+        moves = [many * (alike.size / piece.bandwidth) for many, piece in zip(messages, pieces, strict=True)]
+        told = choose(levels, key=lambda i: starts[i] + moves[i]) if alike.level is None else alike.level
         level = min(told, levels[-1])
-        start[level] += alike.count * pieces[level].latency
-        moved[level] += alike.count * (alike.size / pieces[level].bandwidth)
-        reduced += alike.count * alike.reduced
-        copied += alike.count * alike.copied
+        start[level], moved[level] = starts[level], moves[level]
+    reduced, copied = alike.count * alike.reduced, alike.count * alike.copied
     return Cost(tuple(start), tuple(moved), reduced * fabric.reduce, copied * fabric.copy)
-
-
-def _times(pieces: Sequence[Piece], size: float) -> list[float]:
-    return [piece.latency + size / piece.bandwidth for piece in pieces]
 
 
 def bounds(form: Form, fabric: Levels) -> tuple[float, float]:

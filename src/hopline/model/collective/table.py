@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hopline.model.collective import rings
+from hopline.model.collective import binomial, double_trees, doubling, pipelines, rings
 from hopline.model.collective.rounds import Form
 from hopline.schedule.shape import Shape
 
@@ -15,4 +15,18 @@ FORMS: dict[str, Callable[[Shape], Form]] = {
     "all_reduce-ring": rings.all_reduce,
     "reduce_scatter-ring": rings.reduce_scatter,
     "all_gather-ring": rings.all_gather,
+    "all_reduce-recursive_doubling": doubling.all_reduce,
+    "all_reduce-rabenseifner": doubling.rabenseifner,
+    "all_reduce-binomial": binomial.all_reduce,
+    "all_reduce-double_binary_tree": double_trees.all_reduce,
+    "reduce_scatter-recursive_halving": doubling.reduce_scatter,
+    "all_gather-recursive_doubling": doubling.all_gather,
+    "broadcast-binomial": binomial.broadcast,
+    "broadcast-chain": pipelines.chain_broadcast,
+    "broadcast-binary_tree": pipelines.tree_broadcast,
+    "broadcast-scatter_allgather": binomial.scatter_all_gather,
+    "reduce-binomial": binomial.reduce,
+    "reduce-chain": pipelines.chain_reduce,
+    "reduce-binary_tree": pipelines.tree_reduce,
+    "reduce-scatter_gather": doubling.reduce,
 }

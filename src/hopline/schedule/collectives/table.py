@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hopline.errors import UnknownNameError
-from hopline.schedule.collectives import rings
+from hopline.schedule.collectives import binomial, double_trees, doubling, pipelines, rings
 from hopline.schedule.operations import Schedule
 from hopline.schedule.shape import Shape
 
@@ -43,6 +43,39 @@ COLLECTIVES: dict[str, Collective] = _table(
     Collective("all_reduce", "ring", rings.all_reduce, about="pieces round a ring, added up, then handed round"),
     Collective("reduce_scatter", "ring", rings.reduce_scatter, about="pieces round a ring, added up"),
     Collective("all_gather", "ring", rings.all_gather, about="pieces handed round a ring"),
+    Collective(
+        "all_reduce", "recursive_doubling", doubling.all_reduce, about="everything to partners 1, 2, 4, ... away"
+    ),
+    Collective(
+        "all_reduce", "rabenseifner", doubling.rabenseifner, about="halves, quarters, ... added up, then back again"
+    ),
+    Collective(
+        "all_reduce", "binomial", binomial.all_reduce, about="reduce to rank 0 along a binomial tree, then broadcast"
+    ),
+    Collective(
+        "all_reduce",
+        "double_binary_tree",
+        double_trees.all_reduce,
+        ("chunks",),
+        exact=False,
+        about="half of the message up and down each of NCCL's two trees, in chunks",
+    ),
+    Collective("reduce_scatter", "recursive_halving", doubling.reduce_scatter, about="halves, quarters, ... added up"),
+    Collective(
+        "all_gather", "recursive_doubling", doubling.all_gather, about="1, 2, 4, ... pieces to partners as far away"
+    ),
+    Collective("broadcast", "binomial", binomial.broadcast, about="those who have it double in each round"),
+    Collective("broadcast", "chain", pipelines.chain_broadcast, ("chunks",), about="chunks along a chain of all ranks"),
+    Collective("broadcast", "binary_tree", pipelines.tree_broadcast, ("chunks",), about="chunks down a binary tree"),
+    Collective(
+        "broadcast", "scatter_allgather", binomial.scatter_all_gather, about="pieces down a tree, then round a ring"
+    ),
+    Collective("reduce", "binomial", binomial.reduce, about="half of those left send to the other half in each round"),
+    Collective(
+        "reduce", "chain", pipelines.chain_reduce, ("chunks",), about="chunks along a chain of all ranks, added up"
+    ),
+    Collective("reduce", "binary_tree", pipelines.tree_reduce, ("chunks",), about="chunks up a binary tree, added up"),
+    Collective("reduce", "scatter_gather", doubling.reduce, about="halves, quarters, ... added up, then gathered"),
 )
 
 

@@ -1,11 +1,11 @@
 """Tick by tick, with ports that several messages want.
 
-What belongs here: the rules of ``reference`` over arrays. A row is in one chain at a time, linked by ``link``: rows that wait for a
-row to be done or ready, rows that end in one tick, rows to be looked at, messages that wait for a port.
+What belongs here: the rules of ``reference`` over arrays.
 
-A row asks one of the things it waits for at a time, and stands in the chain of the first that is missing. A message that
-finds a port taken waits there, in a pairing heap in the order of waiting; when that port is free and the other one is not, it
-moves over to the other. So what is looked at when a port comes free is what might begin.
+A row is in one chain at a time, linked by ``link``: rows that wait for the same row, rows that end in the same tick, rows that
+are to be looked at, messages that wait for the same port. A row asks one of the things it waits for at a time, and waits for
+the first that is missing. A message that finds a port taken waits there, in a pairing heap by the order of waiting; when that
+port comes free and the other one is not, it moves to the other. So only what might begin is looked at.
 """
 
 from typing import NamedTuple
@@ -16,18 +16,46 @@ from hopline.sim.kernels.compiled import kernel, part
 
 SEND, RECV, FREE = 0, 1, 255
 READY, PARKED = 1, 2
-NOW, AGAIN, DONE, FLIGHTS, SPARE, FRESH, FREED, TURN, LEFT, LIMIT = range(10)
+NOW, FLIGHTS, SPARE, FRESH, FREED, TURN, LEFT, LIMIT, ASK, BEGIN, MEET, GO, DONE = range(13)
 RECENT = 64
+ANEW = 1 << 32
 
 
 class State(NamedTuple):
-    """What the parts share. Capacity: as many as can be under way at once."""
+    """What the parts share; arrays by row unless it is said otherwise.
+
+    Attributes
+    ----------
+    at
+        NOW: the tick. FLIGHTS, FRESH, FREED: how many. SPARE: the first unused flight. TURN: of the next message that waits.
+        LEFT, LIMIT: rows of this round that are not done, and where it ends. Then the first rows of chains: ASK: the row before on
+        the lane is done; BEGIN: ready; MEET: messages that are ready; GO: begun and on the way; DONE: done.
+    below
+        The next row on the lane.
+    for_done, for_begun
+        The first of the rows that wait for this one.
+    ticks, flights
+        A heap: tick, and number of the flight (the rows that end together).
+    first, final, tick
+        By flight: its first and last row (of an unused one ``first`` is the next unused), its tick (-1: unused).
+    recent
+        Some flights, by bits of their tick.
+    fresh
+        Messages that became ready in this tick and may have to wait.
+    shared
+        By port: whether two messages may want it at once. Others are never taken.
+    taken, last, root, hasty
+        By port: whether it is, the Send that left it last, the first that waits, the first that waits and takes no time.
+    freed
+        Ports that came free in this tick and are waited for.
+    keys, order
+        A heap of what may begin in this tick.
+    turn, child
+        Of a message that waits: its place in the order, the first of those below it in the heap of its port.
+    """
 
     at: np.ndarray
-    """NOW: the tick; AGAIN, DONE: first rows to be looked at, and that are done; FLIGHTS, FRESH, FREED: lengths; SPARE: first unused
-    flight; TURN: of the next message that waits; LEFT, LIMIT: rows of this round not yet done, and where it ends."""
     kind: np.ndarray
-    lane: np.ndarray
     rank: np.ndarray
     after: np.ndarray
     mate: np.ndarray
@@ -40,45 +68,36 @@ class State(NamedTuple):
     begun: np.ndarray
     end: np.ndarray
     ready: np.ndarray
+    held: np.ndarray
     busy: np.ndarray
     finish: np.ndarray
     flag: np.ndarray
     link: np.ndarray
     below: np.ndarray
-    """Next row on the lane."""
     for_done: np.ndarray
     for_begun: np.ndarray
-    """First of the rows that wait for a row."""
     ticks: np.ndarray
     flights: np.ndarray
-    """Heap: tick, and the number of the flight (rows that end together)."""
     first: np.ndarray
     final: np.ndarray
     tick: np.ndarray
-    """Of a flight: its first row (of an unused one: the next unused), its last row, its tick (-1: unused)."""
     recent: np.ndarray
-    """Flights by a few bits of their tick."""
     fresh: np.ndarray
-    """Messages that became ready in this tick and may have to wait."""
     shared: np.ndarray
-    """By port: whether two messages may want it at once. The others are never taken."""
     taken: np.ndarray
-    freed: np.ndarray
     last: np.ndarray
     root: np.ndarray
     hasty: np.ndarray
-    """By port: the Send that left it last, the first that waits, the first that waits and takes no time."""
+    freed: np.ndarray
     keys: np.ndarray
     order: np.ndarray
-    """Heap of what may begin in this tick."""
     turn: np.ndarray
     child: np.ndarray
-    held: np.ndarray
 
 
 @part
 def _push(keys, values, length, key, value):
-    """Into a heap with four children each."""
+    """Into a heap in which each has four below it."""
     place = length
     while place > 0:
         above = (place - 1) >> 2
@@ -91,7 +110,7 @@ def _push(keys, values, length, key, value):
 
 @part
 def _pop(keys, values, length):
-    """Takes the least from a heap of ``length``."""
+    """Takes the least from a heap."""
     length -= 1
     key, value = keys[length], values[length]
     place, below = 0, 1
@@ -109,106 +128,27 @@ def _pop(keys, values, length):
 
 
 @part
-def _fly(s, row, tick):
-    """``row`` ends at ``tick``."""
-    slot = (tick * 0x9E3779B97F4A7C1 >> 40) & (RECENT - 1)
-    flight = s.recent[slot]
-    if flight >= 0 and s.tick[flight] == tick:
-        s.link[s.final[flight]] = row
-    else:
-        flight = s.at[SPARE]
-        s.at[SPARE] = s.first[flight]
-        s.first[flight], s.tick[flight], s.recent[slot] = row, tick, flight
-        _push(s.ticks, s.flights, s.at[FLIGHTS], tick, flight)
-        s.at[FLIGHTS] += 1
-    s.final[flight] = row
-    s.link[row] = -1
+def _put(at, link, chain, row):
+    link[row] = at[chain]
+    at[chain] = row
 
 
 @part
-def _done(s, row):
-    s.end[row] = s.at[NOW]
-    s.link[row] = s.at[DONE]
-    s.at[DONE] = row
+def _take(at, chain):
+    """The first of all, which are then no longer in the chain."""
+    row = at[chain]
+    at[chain] = -1
+    return row
 
 
 @part
-def _look(s, row):
-    s.link[row] = s.at[AGAIN]
-    s.at[AGAIN] = row
-
-
-@part
-def _look_all(s, row):
-    while row >= 0:
-        behind = s.link[row]
-        _look(s, row)
-        row = behind
-
-
-@part
-def _arrived(s, send):
-    _done(s, send)
-    recv = s.mate[send]
-    if s.flag[recv] & READY:
-        _done(s, recv)
-
-
-@part
-def _both_free(s, send):
-    return not (s.taken[s.port[send]] or s.taken[s.port[s.mate[send]]])
-
-
-@part
-def _begin(s, send):
-    out, into, work = s.port[send], s.port[s.mate[send]], s.work[send]
-    s.busy[out] += work
-    if into != out:
-        s.busy[into] += work
-    _fly(s, send, s.at[NOW] + work)
-
-
-@part
-def _hasten(s, send):
-    """A message that takes no time: it has arrived, or waits at a port that is taken."""
-    out, into = s.port[send], s.port[s.mate[send]]
-    if s.taken[out] or s.taken[into]:
-        port = out if s.taken[out] else into
-        s.link[send] = s.hasty[port]
-        s.hasty[port] = send
-    else:
-        _arrived(s, send)
-
-
-@part
-def _met(s, row):
-    """One end of a message is ready."""
-    other = s.mate[row]
-    send, recv = (row, other) if s.kind[row] == SEND else (other, row)
-    if s.eager == 0 or s.size[send] > s.eager:
-        if not s.flag[other] & READY:
-            return
-    elif row == recv:
-        if s.end[send] >= 0:
-            _done(s, recv)
-        return
-    if s.work[send] == 0:
-        _hasten(s, send)
-    elif s.shared[s.port[send]] or s.shared[s.port[recv]]:
-        s.fresh[s.at[FRESH]] = send
-        s.at[FRESH] += 1
-    else:
-        _begin(s, send)
-
-
-@part
-def _missing(s, row, pairs, times, chain):
+def _missing(row, pairs, times, chain, link):
     """Whether a row that ``row`` is paired with is not there yet; then ``row`` waits in its chain."""
     place = np.searchsorted(pairs[:, 0], row)
     while place < len(pairs) and pairs[place, 0] == row:
         other = pairs[place, 1]
         if times[other] < 0:
-            s.link[row] = chain[other]
+            link[row] = chain[other]
             chain[other] = row
             return True
         place += 1
@@ -216,36 +156,111 @@ def _missing(s, row, pairs, times, chain):
 
 
 @part
-def _ask(s, row):
-    """The row before on its lane is done. Whether all else is there as well: then it is ready."""
-    if row >= s.at[LIMIT]:
-        s.flag[row] |= PARKED
-        return
-    other = s.after[row]
-    if other >= 0 and s.end[other] < 0:
-        s.link[row] = s.for_done[other]
-        s.for_done[other] = row
-        return
-    if len(s.more) and _missing(s, row, s.more, s.end, s.for_done):
-        return
-    if len(s.begun) and _missing(s, row, s.begun, s.ready, s.for_begun):
-        return
-    s.flag[row] |= READY
-    if len(s.ready):
-        s.ready[row] = s.at[NOW]
-    if len(s.begun):
-        _look_all(s, s.for_begun[row])
-    if s.kind[row] <= RECV:
-        _met(s, row)
-    elif s.work[row]:
-        _fly(s, row, s.at[NOW] + s.work[row])
-    else:
-        _done(s, row)
+def _ask(s):
+    """What of these rows is ready, and what the others wait for."""
+    row = _take(s.at, ASK)
+    while row >= 0:
+        behind, other = s.link[row], s.after[row]
+        if row >= s.at[LIMIT]:
+            s.flag[row] |= PARKED
+        elif other >= 0 and s.end[other] < 0:
+            s.link[row] = s.for_done[other]
+            s.for_done[other] = row
+        elif len(s.more) > 0 and _missing(row, s.more, s.end, s.for_done, s.link):
+            pass
+        elif len(s.begun) > 0 and _missing(row, s.begun, s.ready, s.for_begun, s.link):
+            pass
+        else:
+            _put(s.at, s.link, BEGIN, row)
+        row = behind
+
+
+@part
+def _begin(s):
+    """Rows that are ready begin; a message meets where both ends are."""
+    row = _take(s.at, BEGIN)
+    while row >= 0:
+        behind, other = s.link[row], s.mate[row]
+        s.flag[row] |= READY
+        if len(s.ready) > 0:
+            s.ready[row] = s.at[NOW]
+        if len(s.begun) > 0:
+            waits = s.for_begun[row]
+            while waits >= 0:
+                next_one = s.link[waits]
+                _put(s.at, s.link, ASK, waits)
+                waits = next_one
+        chain = -1
+        if s.kind[row] > RECV:
+            chain = GO if s.work[row] > 0 else DONE
+        else:
+            send = row if s.kind[row] == SEND else other
+            if s.eager == 0 or s.size[send] > s.eager:
+                chain = MEET if s.flag[other] & READY else -1
+            elif row == send:
+                chain = MEET
+            elif s.end[send] >= 0:
+                chain = DONE
+            if chain == MEET:
+                row = send
+        if chain == DONE:
+            s.end[row] = s.at[NOW]
+        if chain >= 0:
+            _put(s.at, s.link, chain, row)
+        row = behind
+
+
+@part
+def _arrive(s, send):
+    recv = s.mate[send]
+    s.end[send] = s.at[NOW]
+    _put(s.at, s.link, DONE, send)
+    if s.flag[recv] & READY:
+        s.end[recv] = s.at[NOW]
+        _put(s.at, s.link, DONE, recv)
+
+
+@part
+def _meet(s):
+    """Messages that are ready begin, or may have to wait."""
+    send = _take(s.at, MEET)
+    while send >= 0:
+        behind, out, into = s.link[send], s.port[send], s.port[s.mate[send]]
+        if s.work[send] > 0:
+            if s.shared[out] or s.shared[into]:
+                s.fresh[s.at[FRESH]] = send
+                s.at[FRESH] += 1
+            else:
+                _put(s.at, s.link, GO, send)
+        elif s.taken[out] or s.taken[into]:
+            port = out if s.taken[out] else into
+            s.link[send] = s.hasty[port]
+            s.hasty[port] = send
+        else:
+            _arrive(s, send)
+        send = behind
+
+
+@part
+def _follow(s):
+    """What waits for rows that are done is to be looked at."""
+    row = _take(s.at, DONE)
+    while row >= 0:
+        behind, waits = s.link[row], s.for_done[row]
+        s.finish[s.rank[row]] = s.at[NOW]
+        s.at[LEFT] -= 1
+        while waits >= 0:
+            next_one = s.link[waits]
+            _put(s.at, s.link, ASK, waits)
+            waits = next_one
+        if s.below[row] >= 0:
+            _put(s.at, s.link, ASK, s.below[row])
+        row = behind
 
 
 @part
 def _next_round(s):
-    """Whether there is one; its rows that have waited for it are looked at."""
+    """Whether there is one; its rows that are held up by nothing else are looked at."""
     low, rows = s.at[LIMIT], len(s.kind)
     if low == rows:
         return False
@@ -254,51 +269,150 @@ def _next_round(s):
     s.at[LIMIT], s.at[LEFT] = high, high - low
     for row in range(low, high):
         if s.flag[row] & PARKED:
-            _look(s, row)
+            _put(s.at, s.link, ASK, row)
     return True
 
 
 @part
 def _settle(s):
-    """All that follows in this tick, and takes no time."""
+    """All that follows in this tick and takes no time."""
     while True:
-        if s.at[AGAIN] >= 0:
-            row = s.at[AGAIN]
-            s.at[AGAIN] = s.link[row]
-            _ask(s, row)
+        if s.at[ASK] >= 0:
+            _ask(s)
+        elif s.at[BEGIN] >= 0:
+            _begin(s)
+        elif s.at[MEET] >= 0:
+            _meet(s)
         elif s.at[DONE] >= 0:
-            row = s.at[DONE]
-            s.at[DONE] = s.link[row]
-            s.finish[s.rank[row]] = s.at[NOW]
-            s.at[LEFT] -= 1
-            _look_all(s, s.for_done[row])
-            if s.below[row] >= 0:
-                _look(s, s.below[row])
+            _follow(s)
         elif s.at[LEFT] > 0 or not _next_round(s):
             return
 
 
 @part
-def _release(s, port, row):
-    s.taken[port] = False
-    s.last[port] = row
+def _meld(turn, child, link, one, two):
+    """Two heaps of messages become one; -1: none."""
+    if one < 0 or two < 0:
+        return max(one, two)
+    if turn[two] < turn[one]:
+        one, two = two, one
+    link[two] = child[one]
+    child[one] = two
+    return one
+
+
+@part
+def _without(turn, child, link, top):
+    """A heap without its first: its children melded two by two, then from the back."""
+    pairs, row = np.int32(-1), child[top]
+    while row >= 0:
+        second = link[row]
+        behind = link[second] if second >= 0 else np.int32(-1)
+        both = _meld(turn, child, link, row, second)
+        link[both] = pairs
+        pairs, row = both, behind
+    whole = np.int32(-1)
+    while pairs >= 0:
+        behind = link[pairs]
+        whole = _meld(turn, child, link, whole, pairs)
+        pairs = behind
+    child[top] = -1
+    return whole
+
+
+@part
+def _line_up(s):
+    """Into one heap: first, by their turn, ports that came free and are waited for, then messages that are ready anew, by row."""
+    length = 0
+    for place in range(s.at[FREED]):
+        port = s.freed[place]
+        if s.root[port] >= 0:
+            _push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
+            length += 1
+    for place in range(s.at[FRESH]):
+        _push(s.keys, s.order, length, ANEW + s.fresh[place], s.fresh[place])
+        length += 1
+    s.at[FREED] = s.at[FRESH] = 0
+    return length
+
+
+@part
+def _start(s):
+    """Messages begin, in their order, whose ports are free; others wait for one that is taken."""
+    length = _line_up(s)
+    while length > 0:
+        anew, port = s.keys[0] >= ANEW, s.order[0]
+        _pop(s.keys, s.order, length)
+        length -= 1
+        send = port
+        if not anew:
+            if s.taken[port]:
+                continue
+            send = s.root[port]
+            s.root[port] = _without(s.turn, s.child, s.link, send)
+        out, into = s.port[send], s.port[s.mate[send]]
+        if not (s.taken[out] or s.taken[into]):
+            s.taken[out] = s.taken[into] = True
+            if not anew:
+                before = s.last[out]
+                s.held[send] = before if before >= 0 and s.end[before] == s.at[NOW] else s.last[into]
+            _put(s.at, s.link, GO, send)
+            continue
+        if anew:
+            s.turn[send] = s.at[TURN]
+            s.at[TURN] += 1
+        elif s.root[port] >= 0:
+            _push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
+            length += 1
+        other = out if s.taken[out] else into
+        s.root[other] = _meld(s.turn, s.child, s.link, s.root[other], send)
+
+
+@part
+def _depart(s):
+    """Rows that are on their way: those that end in one tick fly together."""
+    row = _take(s.at, GO)
+    while row >= 0:
+        behind, work = s.link[row], s.work[row]
+        if s.kind[row] == SEND:
+            out, into = s.port[row], s.port[s.mate[row]]
+            s.busy[out] += work
+            s.busy[into] += work if into != out else 0
+        tick = s.at[NOW] + work
+        slot = ((tick * 0x9E3779B97F4A7C1) >> 40) & (RECENT - 1)
+        flight = s.recent[slot]
+        if flight >= 0 and s.tick[flight] == tick:
+            s.link[s.final[flight]] = row
+        else:
+            flight = s.at[SPARE]
+            s.at[SPARE] = s.first[flight]
+            s.first[flight], s.tick[flight], s.recent[slot] = row, tick, flight
+            _push(s.ticks, s.flights, s.at[FLIGHTS], tick, flight)
+            s.at[FLIGHTS] += 1
+        s.final[flight] = row
+        s.link[row] = -1
+        row = behind
+
+
+@part
+def _release(s, port, send):
+    s.taken[port], s.last[port] = False, send
     if s.root[port] >= 0:
         s.freed[s.at[FREED]] = port
         s.at[FREED] += 1
-    send = s.hasty[port]
+    waits = s.hasty[port]
     s.hasty[port] = -1
-    while send >= 0:
-        behind = s.link[send]
-        _hasten(s, send)
-        send = behind
+    while waits >= 0:
+        behind = s.link[waits]
+        _put(s.at, s.link, MEET, waits)
+        waits = behind
 
 
 @part
 def _land(s):
     """All rows that end in the next tick."""
-    now = s.ticks[0]
-    s.at[NOW] = now
-    while s.at[FLIGHTS] > 0 and s.ticks[0] == now:
+    s.at[NOW] = s.ticks[0]
+    while s.at[FLIGHTS] > 0 and s.ticks[0] == s.at[NOW]:
         flight = s.flights[0]
         _pop(s.ticks, s.flights, s.at[FLIGHTS])
         s.at[FLIGHTS] -= 1
@@ -308,142 +422,43 @@ def _land(s):
         while row >= 0:
             behind = s.link[row]
             if s.kind[row] == SEND:
-                _arrived(s, row)
-                out, into = s.port[row], s.port[s.mate[row]]
-                if s.shared[out] or s.shared[into]:
-                    _release(s, out, row)
-                    if into != out:
-                        _release(s, into, row)
+                _arrive(s, row)
+                for port in (s.port[row], s.port[s.mate[row]]):
+                    if s.taken[port]:
+                        _release(s, port, row)
             else:
-                _done(s, row)
+                s.end[row] = s.at[NOW]
+                _put(s.at, s.link, DONE, row)
             row = behind
-
-
-@part
-def _meld(s, one, two):
-    """Two heaps of messages become one; -1: none."""
-    if one < 0 or two < 0:
-        return max(one, two)
-    if s.turn[two] < s.turn[one]:
-        one, two = two, one
-    s.link[two] = s.child[one]
-    s.child[one] = two
-    return one
-
-
-@part
-def _without(s, top):
-    """A heap without its first: its children melded two by two, then from the back."""
-    pairs, row = -1, s.child[top]
-    while row >= 0:
-        second = s.link[row]
-        behind = s.link[second] if second >= 0 else -1
-        both = _meld(s, row, second)
-        s.link[both] = pairs
-        pairs, row = both, behind
-    whole = -1
-    while pairs >= 0:
-        behind = s.link[pairs]
-        whole = _meld(s, whole, pairs)
-        pairs = behind
-    s.child[top] = -1
-    return whole
-
-
-@part
-def _take(s, send, waited):
-    out, into = s.port[send], s.port[s.mate[send]]
-    s.taken[out] = s.taken[into] = True
-    if waited:
-        before = s.last[out]
-        s.held[send] = before if before >= 0 and s.end[before] == s.at[NOW] else s.last[into]
-    _begin(s, send)
-
-
-@part
-def _line_up(s, length, port):
-    """The first that waits at ``port``, if one does, into the heap of what may begin."""
-    if s.root[port] < 0:
-        return length
-    _push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
-    return length + 1
-
-
-@part
-def _begin_waiting(s):
-    """Messages that wait where a port came free, in the order in which they have waited."""
-    length = 0
-    for place in range(s.at[FREED]):
-        length = _line_up(s, length, s.freed[place])
-    s.at[FREED] = 0
-    while length > 0:
-        port = s.order[0]
-        _pop(s.keys, s.order, length)
-        length -= 1
-        if s.taken[port]:
-            continue
-        send = s.root[port]
-        s.root[port] = _without(s, send)
-        out, into = s.port[send], s.port[s.mate[send]]
-        other = into if port == out else out
-        if s.taken[other]:
-            s.root[other] = _meld(s, s.root[other], send)
-            length = _line_up(s, length, port)
-        else:
-            _take(s, send, True)
-
-
-@part
-def _begin_fresh(s):
-    """Messages that became ready in this tick, in the order of rows."""
-    length = s.at[FRESH]
-    for place in range(length):
-        _push(s.keys, s.order, place, np.int64(s.fresh[place]), s.fresh[place])
-    s.at[FRESH] = 0
-    for left in range(length, 0, -1):
-        send = s.order[0]
-        _pop(s.keys, s.order, left)
-        out, into = s.port[send], s.port[s.mate[send]]
-        if s.taken[out] or s.taken[into]:
-            port = out if s.taken[out] else into
-            s.turn[send] = s.at[TURN]
-            s.at[TURN] += 1
-            s.child[send] = -1
-            s.root[port] = _meld(s, s.root[port], send)
-        else:
-            _take(s, send, False)
 
 
 @kernel
 def go(s):
-    """From the rows that nothing stands above (chained from AGAIN) to the end."""
-    _settle(s)
-    _begin_fresh(s)
-    while s.at[FLIGHTS] > 0:
-        _land(s)
+    """From the rows in ASK to the end."""
+    while True:
         _settle(s)
-        if s.at[FREED] > 0:
-            _begin_waiting(s)
-        if s.at[FRESH] > 0:
-            _begin_fresh(s)
+        if s.at[FREED] + s.at[FRESH] > 0:
+            _start(s)
+        _depart(s)
+        if s.at[FLIGHTS] == 0:
+            return
+        _land(s)
 
 
 @kernel
-def below(lane, rank, last, link):
-    """For each row the next one on its lane; ``link`` then chains those that nothing stands above. And the first, and how many."""
-    following = np.full(len(lane), -1, np.int32)
-    first, count = -1, 0
+def lanes(lane, rank, last, at, link, below):
+    """Fills ``below``, chains rows that nothing stands above from ASK, and counts them."""
+    count = 0
     for row in range(len(lane)):
         if lane[row] != FREE:
             before = last[rank[row], lane[row]]
             last[rank[row], lane[row]] = row
             if before >= 0:
-                following[before] = row
+                below[before] = row
                 continue
-        link[row] = first
-        first = row
+        _put(at, link, ASK, row)
         count += 1
-    return following, first, count
+    return count
 
 
 @part
@@ -455,15 +470,41 @@ def _claim(owner, shared, port, who):
 
 
 @kernel
-def shared_ports(kind, lane, rank, mate, port, size, eager, ports, lanes):
-    """By port, whether two lanes' messages may want it at once."""
-    owner = np.full(ports, -1, np.int64)
-    shared = np.zeros(ports, np.bool_)
+def share(kind, lane, rank, mate, port, size, eager, width, owner, shared):
+    """Fills ``shared``: ports that messages of two lanes go by. ``width``: lanes of a rank."""
     for send in range(len(kind)):
         if kind[send] == SEND:
             recv = mate[send]
-            sender = -2 - send if lane[send] == FREE else rank[send] * lanes + lane[send]
-            receiver = -2 - recv if lane[recv] == FREE else rank[recv] * lanes + lane[recv]
+            sender = -2 - send if lane[send] == FREE else rank[send] * width + lane[send]
+            receiver = -2 - recv if lane[recv] == FREE else rank[recv] * width + lane[recv]
             _claim(owner, shared, port[send], sender)
             _claim(owner, shared, port[recv], sender if 0 < eager and size[send] <= eager else receiver)
-    return shared
+
+
+def _index(length):
+    return np.full(length, -1, np.int32)
+
+
+def run(kind, lane, rank, after, size, mate, work, port, rounds, more, begun, ports, ranks, eager):
+    """End, readiness (of none where it is not asked for), what held each message (of none where no port is shared); busy by port,
+    finish by rank.
+    """
+    rows, width = len(kind), int(lane.max(initial=0)) + 1
+    at, link, below = np.full(13, -1, np.int64), _index(rows), _index(rows)
+    under_way = max(lanes(lane, rank, np.full((ranks, width), -1, np.int32), at, link, below), 1)
+    shared = np.zeros(ports, np.bool_)
+    share(kind, lane, rank, mate, port, size, eager, width, np.full(ports, -1, np.int64), shared)
+    at[NOW : LIMIT + 1] = 0
+    at[LEFT] = at[LIMIT] = rounds[0] if len(rounds) else rows
+    spare = np.arange(1, under_way + 1, dtype=np.int32)
+    contended, timed = rows if shared.any() else 0, rows if len(begun) or eager else 0
+    s = State(
+        at, kind, rank, after, mate, work, port, size, eager, rounds, more, begun,
+        np.full(rows, -1, np.int64), np.full(timed, -1, np.int64), _index(contended), np.zeros(ports, np.int64),
+        np.zeros(ranks, np.int64), np.zeros(rows, np.uint8), link, below, _index(rows), _index(rows if len(begun) else 0),
+        np.empty(under_way, np.int64), _index(under_way), spare, _index(under_way), np.full(under_way, -1, np.int64),
+        _index(RECENT), _index(under_way), shared, np.zeros(ports, np.bool_), _index(ports), _index(ports), _index(ports),
+        _index(ports), np.empty(ports + under_way, np.int64), _index(ports + under_way), _index(contended), _index(contended),
+    )  # fmt: skip
+    go(s)
+    return s.end, s.ready, s.held, s.busy, s.finish

@@ -26,64 +26,63 @@ def _latest(row, ready, pairs, place, times):
     return ready, place
 
 
+@part
+def _met(row, rank, lane, mate, port, lanes, owner):
+    """Whether the Send of a Recv stands above, and both ports were only used by their two lanes so far."""
+    send = mate[row]
+    if send > row:
+        return False
+    out, into = port[send], port[row]
+    theirs, mine = _number(rank, lane, send, lanes), _number(rank, lane, row, lanes)
+    if owner[out] == -1:
+        owner[out] = theirs
+    if owner[into] == -1:
+        owner[into] = mine
+    return owner[out] == theirs and owner[into] == mine
+
+
 @kernel
-def run(kind, lane, rank, after, mate, work, port, rounds, more, begun, ports, ranks, lanes):
-    """End and readiness of each row (of none, where nothing is ``begun``), busy by port, finish by rank; and how many rows
-    were done in this way: unless all, the rest is void.
+def go(kind, lane, rank, after, mate, work, port, rounds, more, begun, lanes, owner, free, end, ready, busy, finish):
+    """Whether all rows could be done in this way; if not, what was filled in is void.
+
+    Until its Recv comes, a Send's ``end`` is -2 - (when it was ready), and its lane is free at -1.
     """
-    rows = len(kind)
-    end = np.full(rows, -1, np.int64)
-    ready = np.full(rows if len(begun) else 0, -1, np.int64)
-    free = np.zeros(ranks * lanes, np.int64)
-    owner = np.full(ports, -1, np.int64)
-    busy, finish = np.zeros(ports, np.int64), np.zeros(ranks, np.int64)
     floor = latest = np.int64(0)
-    open_sends = number = at_more = at_begun = 0
-    for row in range(rows):
+    sent = number = at_more = at_begun = 0
+    for row in range(len(kind)):
         mine = _number(rank, lane, row, lanes)
+        if number < len(rounds) and row == rounds[number]:
+            if sent > 0:
+                return False
+            number += 1
+            floor = latest
         time = floor
         if mine >= 0:
-            if free[mine] < 0:
-                return end, ready, busy, finish, row
-            time = max(time, free[mine])
+            time = -1 if free[mine] < 0 else max(time, free[mine])
         if after[row] >= 0:
-            if end[after[row]] < 0:
-                return end, ready, busy, finish, row
-            time = max(time, end[after[row]])
-        if number < len(rounds) and row == rounds[number]:
-            if open_sends:
-                return end, ready, busy, finish, row
-            number += 1
-            floor = time = latest
+            time = -1 if end[after[row]] < 0 or time < 0 else max(time, end[after[row]])
         time, at_more = _latest(row, time, more, at_more, end)
         time, at_begun = _latest(row, time, begun, at_begun, ready)
         if time < 0:
-            return end, ready, busy, finish, row
-        if len(begun):
+            return False
+        if len(ready) > 0:
             ready[row] = time
         if kind[row] == SEND:
             end[row] = -2 - time
-            open_sends += 1
+            sent += 1
             if mine >= 0:
                 free[mine] = -1
             continue
         if kind[row] == RECV:
+            if not _met(row, rank, lane, mate, port, lanes, owner):
+                return False
             send = mate[row]
-            if send > row:
-                return end, ready, busy, finish, row
-            theirs = _number(rank, lane, send, lanes)
-            out, into = port[send], port[row]
-            if owner[out] == -1:
-                owner[out] = theirs
-            if owner[into] == -1:
-                owner[into] = mine
-            if owner[out] != theirs or owner[into] != mine:
-                return end, ready, busy, finish, row
             time = max(time, -2 - end[send]) + work[send]
-            busy[out] += work[send]
-            busy[into] += work[send]
+            busy[port[send]] += work[send]
+            busy[port[row]] += work[send]
             end[send] = time
-            open_sends -= 1
+            sent -= 1
+            theirs = _number(rank, lane, send, lanes)
             if theirs >= 0:
                 free[theirs] = time
             finish[rank[send]] = max(finish[rank[send]], time)
@@ -94,4 +93,16 @@ def run(kind, lane, rank, after, mate, work, port, rounds, more, begun, ports, r
             free[mine] = time
         finish[rank[row]] = max(finish[rank[row]], time)
         latest = max(latest, time)
-    return end, ready, busy, finish, rows if open_sends == 0 else 0
+    return sent == 0
+
+
+def run(kind, lane, rank, after, size, mate, work, port, rounds, more, begun, ports, ranks, eager):
+    """Whether it could be done; end, readiness (of none where nothing is ``begun``); busy by port, finish by rank."""
+    rows, lanes = len(kind), int(lane.max(initial=0)) + 1
+    end, ready = np.full(rows, -1, np.int64), np.full(rows if len(begun) else 0, -1, np.int64)
+    busy, finish = np.zeros(ports, np.int64), np.zeros(ranks, np.int64)
+    owner, free = np.full(ports, -1, np.int64), np.zeros(ranks * lanes, np.int64)
+    done = eager == 0 and go(
+        kind, lane, rank, after, mate, work, port, rounds, more, begun, lanes, owner, free, end, ready, busy, finish
+    )
+    return done, end, ready, busy, finish

@@ -12,26 +12,22 @@ import numpy as np
 SEND, RECV, FREE = 0, 1, 255
 
 
-def above(rank, lane, last):
-    """For each row the one above it on its lane, -1: there is none; ``last``: -1 for each lane of each rank."""
-    before = np.full(len(rank), -1, np.int32)
+def above(rank, lane, last, before):
+    """Fills ``before`` with the row above on its lane, where there is one; ``last``: -1 for each lane of each rank."""
     for row in range(len(rank)):
         if lane[row] != FREE:
             before[row] = last[rank[row], lane[row]]
             last[rank[row], lane[row]] = row
-    return before
 
 
-def walk(last, kind, size, mate, before, after, more, begun, rounds, work, end, ready, held, eager):
-    """Rows from ``last`` back to the start, latest first; of a message the Send, unless its Recv was ready after its data."""
-    path = np.empty(64, np.int32)
+def walk(row, kind, size, mate, before, after, more, begun, rounds, work, end, ready, held, eager, path):
+    """Fills ``path`` with rows from ``row`` back to the start, and counts them. Of a message it is the Send, unless the Recv was
+    ready after its data.
+    """
     length = 0
-    row = last
     while row >= 0:
         if kind[row] == RECV and end[row] == end[mate[row]]:
             row = mate[row]
-        if length == len(path):
-            path = np.concatenate((path, np.empty(length, np.int32)))
         path[length] = row
         length += 1
         start = end[row] - work[row]
@@ -72,4 +68,4 @@ def walk(last, kind, size, mate, before, after, more, begun, rounds, work, end, 
             else:
                 asked, other = other, -1
         row = cause
-    return path[:length]
+    return length

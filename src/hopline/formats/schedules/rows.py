@@ -1,0 +1,130 @@
+"""Rows of a schedule in the making, one at a time, each with whatever it waits for.
+
+What belongs here: from calls to columns. What a row means is the reader's.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopline.errors import FormatError
+from hopline.formats.schedules.order import before_on_lane, by_causes
+from hopline.schedule.matching import match
+from hopline.schedule.operations import DTYPES, FREE, NONE, Buffer, Columns, Index, Ints, Schedule
+from hopline.schedule.promises import Promise
+
+_CODES = {np.uint8: "B", np.int32: "i", np.int64: "q"}
+MOST = (1 << 31) - 1
+"""Rows of a schedule: they are numbered in 32 bits."""
+
+
+class Rows:
+    """Rows so far, pairs of which the first waits for the second, and pairs of which it waits for the second's begin."""
+
+    def __init__(self) -> None:
+        self._columns = {name: array(_CODES[dtype]) for name, dtype in DTYPES.items() if name != "after"}
+        self._waits, self._begun = array("q"), array("q")
+
+    def __len__(self) -> int:
+        return len(self._columns["kind"])
+
+    def add(
+        self,
+        kind: int,
+        rank: int,
+        size: int,
+        *,
+        lane: int = FREE,
+        buffer: int = 0,
+        start: int = 0,
+        source: int = 0,
+        other: int = 0,
+        peer: int = NONE,
+    ) -> int:
+        """A row; its number."""
+        values = (kind, lane, buffer, source, rank, peer, start, size, other)
+        for column, value in zip(self._columns.values(), values, strict=True):
+            column.append(value)
+        return len(self) - 1
+
+    def wait(self, row: int, on: int) -> None:
+        """``row`` begins when ``on`` is done."""
+        self._waits.extend((row, on))
+
+    def wait_begun(self, row: int, on: int) -> None:
+        """``row`` begins when ``on`` has begun."""
+        self._begun.extend((row, on))
+
+    def extend(self, schedule: Schedule, members: Index, tags: int) -> int:
+        """All rows of another schedule, its rank r as ``members[r]``, its tags from ``tags`` on; the first row's number."""
+        first, columns = len(self), schedule.columns
+        is_message = columns.peer != NONE
+        changed = {
+            "rank": members[columns.rank],
+            "peer": np.where(is_message, members[columns.peer], NONE),
+            "other": columns.other + np.where(is_message, tags, 0),
+        }
+        for name, column in self._columns.items():
+            values = changed.get(name, getattr(columns, name))
+            column.frombytes(np.ascontiguousarray(values, DTYPES[name]).tobytes())
+        waiting = np.flatnonzero(columns.after != NONE)
+        pairs = np.concatenate([np.stack([waiting, columns.after[waiting]], axis=1), schedule.more])
+        self._waits.frombytes((pairs + first).astype(np.int64).tobytes())
+        self._begun.frombytes((schedule.begun + first).astype(np.int64).tobytes())
+        return first
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns but ``after``, as arrays."""
+        return {name: np.array(column, DTYPES[name]) for name, column in self._columns.items()}
+
+    def mates(self) -> Index:
+        """The other end of each row so far; NONE: there is none."""
+        columns = Columns(after=np.full(len(self), NONE, np.int32), **self.columns())
+        return match(Schedule("", 1, columns))
+
+    def made(
+        self,
+        name: str,
+        ranks: int,
+        buffers: tuple[Buffer, ...] = (),
+        promise: Promise | None = None,
+        *,
+        in_order: bool = False,
+    ) -> Schedule:
+        """The schedule; ``in_order``: its rows stay where they are, else they are sorted by their causes."""
+        if len(self) > MOST:
+            raise FormatError(f"{name} has {len(self)} operations: expected at most {MOST}")
+        columns = self.columns()
+        waits, begun = _distinct(self._waits, columns), _pairs(self._begun)
+        if not in_order:
+            rows = by_causes(columns["kind"], columns["rank"], columns["lane"], self.mates(), waits)
+            columns = {key: column[rows] for key, column in columns.items()}
+            new = np.empty(len(rows), np.int64)
+            new[rows] = np.arange(len(rows))
+            waits, begun = new[waits], new[begun]
+        waits = waits[np.lexsort((waits[:, 1], waits[:, 0]))]
+        first = np.r_[True, waits[1:, 0] != waits[:-1, 0]][: len(waits)]
+        after = np.full(len(self), NONE, np.int32)
+        after[waits[first, 0]] = waits[first, 1]
+        return Schedule(
+            name, ranks, Columns(after=after, **columns), buffers, promise,
+            more=waits[~first].astype(np.int32), begun=begun.astype(np.int32),
+        )  # fmt: skip
+
+
+def _pairs(flat: array[int]) -> Ints:
+    return np.array(flat, np.int64).reshape(-1, 2)
+
+
+def _distinct(flat: array[int], columns: dict[str, NDArray[Any]]) -> Ints:
+    """Each pair once, without those that the order on a lane says already."""
+    many = max(len(columns["rank"]), 1)
+    row, on = np.divmod(np.unique(_pairs(flat) @ np.array([many, 1])), many)
+    lanes = before_on_lane(columns["rank"], columns["lane"])
+    same = (columns["rank"][row] == columns["rank"][on]) & (columns["lane"][row] == columns["lane"][on])
+    kept: Ints = np.stack([row, on], axis=1)[~(same & (on < row) & (lanes[row] != NONE))]
+    return kept

@@ -1,0 +1,197 @@
+"""Follows the bytes: which ranks' data, and which bytes of it, each cell holds after each operation.
+
+What belongs here: the state of all cells, and what operations do to it. What must be there at the end is ``keeping``.
+
+A cell holds the sum of what some ranks gave (a bit each, in words of 64) at one place of one buffer (``code``, an address in a
+rank). Operations run in the order of their steps, all of one step at once: their order among each other makes no difference
+where there are no hazards. What a mistake has spoilt stays marked with it, so that only those are told whose bytes somebody
+wants. Nothing here is approximate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from hopline.errors import InputError
+from hopline.schedule.check.cells import Line, carried, cells, distinct
+from hopline.schedule.check.forms import Truth
+from hopline.schedule.check.order import spread
+from hopline.schedule.check.pasts import Words
+from hopline.schedule.operations import COPY, NONE, RECV, REDUCE, Index, Ints, Schedule
+from hopline.schedule.promises import Promise
+
+Progress = Callable[[float, str], None]
+_WORD = 64
+_ROOM = 3 << 30
+"""Bytes of state at most."""
+_KEPT = 1000
+"""Cells overwritten unread, and mistakes of each kind, that are remembered at most."""
+MISTAKES = ("unset", "positions", "twice")
+"""What can go wrong on the way. A mistake's number is 1 + row x their number + its place here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Bytes that go from one address to another in a step: copied, or added there (``adds``); columns of one length."""
+
+    row: Index
+    source: Ints
+    target: Ints
+    size: Ints
+    adds: Truth
+    step: Index
+
+
+@dataclass(slots=True)
+class State:
+    """Of each cell, what it holds.
+
+    ``code`` (NONE: nothing yet) and ``mask``; the number of the mistake that spoilt it (0: none); whether nobody has read it
+    yet; the row that wrote it. ``lost``: row, cell, code and mask of what was overwritten unread. ``mistakes``: number of each
+    mistake that is remembered -> its cell and, of MISTAKES "twice", whose contribution it was, a mask.
+    """
+
+    cuts: Ints
+    code: Ints
+    mask: Words
+    spoilt: Ints
+    unread: Truth
+    last: Index
+    mistakes: dict[int, tuple[int, Words]] = field(default_factory=dict)
+    lost: list[tuple[int, int, int, Words]] = field(default_factory=list)
+
+
+def moves(schedule: Schedule, mate: Index, where: Line, step: Index, flying: bool) -> Moves:
+    """What operations move, in order of their steps.
+
+    ``flying``: a message leaves when it is sent, arrives when it is received, and is in the air meanwhile (at addresses behind
+    all ranks); else it moves when it is received.
+    """
+    columns = schedule.columns
+    here = where.address(columns.rank, columns.buffer, columns.start)
+    some = columns.size > 0
+    got: Ints = np.flatnonzero((columns.kind == RECV) & some)
+    own: Ints = np.flatnonzero(((columns.kind == COPY) | (columns.kind == REDUCE)) & some)
+    parts: list[tuple[Ints | Index, Ints, Ints]] = [
+        (own, where.address(columns.rank[own], columns.source[own], columns.other[own]), here[own])
+    ]
+    if flying:
+        sizes = columns.size[got]
+        air = schedule.ranks * where.total + np.cumsum(sizes) - sizes
+        parts += [(mate[got], here[mate[got]], air), (got, air, here[got])]
+    else:
+        parts.append((got, here[mate[got]], here[got]))
+    row, source, target = (np.concatenate(column) for column in zip(*parts, strict=True))
+    adds = columns.kind[row] == REDUCE
+    order = np.lexsort((row, adds, step[row]))
+    row = row[order].astype(np.int32)
+    return Moves(row, source[order], target[order], columns.size[row], adds[order], step[row])
+
+
+def begun(schedule: Schedule, promise: Promise, where: Line, cuts: Ints) -> State:
+    """Every rank holds what it is given, and nothing else. Raises InputError where that is too much to hold."""
+    words = -(-schedule.ranks // _WORD)
+    if len(cuts) * (8 * words + 29) > _ROOM:
+        raise InputError(
+            f"{len(cuts)} ranges of bytes x {schedule.ranks} ranks to follow: expected at most {_ROOM / 1e9:.1f} GB"
+        )
+    count = len(cuts)
+    state = State(
+        cuts,
+        np.full(count, NONE, np.int64),
+        np.zeros((count, words), np.uint64),
+        np.zeros(count, np.int64),
+        np.zeros(count, np.bool_),
+        np.full(count, NONE, np.int32),
+    )
+    given = promise.given
+    some = np.flatnonzero(given.size)
+    first, number = cells(
+        cuts, where.address(given.rank[some], given.buffer[some], given.start[some]), given.size[some]
+    )
+    cell, rank = spread(first, number), np.repeat(given.rank[some], number)
+    state.code[cell] = cuts[cell] - rank * where.total
+    state.mask[cell, rank // _WORD] = np.uint64(1) << (rank % _WORD).astype(np.uint64)
+    state.unread[cell] = True
+    return state
+
+
+def cut(promise: Promise, where: Line, plan: Moves) -> Ints:
+    """The ends of what is given, wanted and moved, and all cuts that follow. Raises InputError beyond a limit."""
+    ends = []
+    for part in (promise.given, promise.wanted):
+        address = where.address(part.rank, part.buffer, part.start)
+        ends += [address, address + part.size]
+    ends += [plan.source, plan.source + plan.size, plan.target, plan.target + plan.size]
+    return carried(distinct(np.concatenate(ends)), plan.source, plan.target, plan.size)
+
+
+def follow(state: State, plan: Moves, progress: Progress | None = None) -> None:
+    """Do all moves."""
+    source, count = cells(state.cuts, plan.source, plan.size)
+    target = np.searchsorted(state.cuts, plan.target)
+    group = plan.step.astype(np.int64) * 2 + plan.adds
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(group)) + 1, [len(group)]]).tolist()
+    for number, (low, high) in enumerate(pairwise(bounds)):
+        if low == high:
+            continue
+        size = count[low:high]
+        row = plan.row[low:high] if int(size.max()) == 1 else np.repeat(plan.row[low:high], size)
+        act = _add if plan.adds[low] else _put
+        act(state, row, spread(source[low:high], size), spread(target[low:high], size))
+        if progress and not number % 64:
+            progress(low / len(group), "following the bytes")
+
+
+def _put(state: State, row: Index, source: Ints, target: Ints) -> None:
+    code, spoilt = state.code[source], state.spoilt[source]
+    empty = code < 0
+    if empty.any():
+        spoilt = _spoil(state, "unset", row, source, empty, spoilt)
+    state.unread[source] = False
+    _lose(state, row, target)
+    state.code[target], state.mask[target], state.spoilt[target] = code, state.mask[source], spoilt
+    state.unread[target], state.last[target] = True, row
+
+
+def _lose(state: State, row: Index, target: Ints) -> None:
+    lost = state.unread[target]
+    if lost.any():
+        for i in np.flatnonzero(lost)[: max(0, _KEPT - len(state.lost))].tolist():
+            cell = int(target[i])
+            state.lost.append((int(row[i]), cell, int(state.code[cell]), state.mask[cell].copy()))
+
+
+def _add(state: State, row: Index, source: Ints, target: Ints) -> None:
+    one, two = state.code[source], state.code[target]
+    more, mine = state.mask[source], state.mask[target]
+    spoilt = np.maximum(state.spoilt[source], state.spoilt[target])
+    empty, other = (one < 0) | (two < 0), one != two
+    twice: Truth = np.any(more & mine, axis=1)
+    if empty.any():
+        spoilt = _spoil(state, "unset", row, np.where(one < 0, source, target), empty, spoilt)
+    if other.any():
+        spoilt = _spoil(state, "positions", row, target, other, spoilt)
+    if twice.any():
+        spoilt = _spoil(state, "twice", row, target, twice, spoilt, more & mine)
+    state.mask[target], state.spoilt[target] = more | mine, spoilt
+    state.code[target] = np.where(two < 0, one, two)
+    state.unread[source] = False
+    state.unread[target], state.last[target] = True, row
+
+
+def _spoil(
+    state: State, kind: str, row: Index, cell: Ints, which: Truth, spoilt: Ints, whose: Words | None = None
+) -> Ints:
+    """``spoilt`` with this mistake where there was none before."""
+    fresh = which & (spoilt == 0)
+    number = 1 + row.astype(np.int64) * len(MISTAKES) + MISTAKES.index(kind)
+    for i in np.flatnonzero(fresh)[:_KEPT].tolist():
+        if len(state.mistakes) < _KEPT * len(MISTAKES):
+            mask = state.mask[cell[i]] if whose is None else whose[i]
+            state.mistakes.setdefault(int(number[i]), (int(cell[i]), mask.copy()))
+    return np.where(fresh, number, spoilt)
