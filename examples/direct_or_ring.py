@@ -14,7 +14,7 @@ from hopline.model.collective.table import FORMS
 from hopline.quantity import show
 from hopline.schedule.collectives.table import COLLECTIVES
 from hopline.schedule.drafting import Draft
-from hopline.schedule.operations import Buffer
+from hopline.schedule.operations import Buffer, Schedule
 from hopline.schedule.pieces import split
 from hopline.schedule.promises import all_reduce
 from hopline.schedule.shape import Shape
@@ -23,7 +23,7 @@ from hopline.sim.engine import simulate
 RANKS, SIZE, LATENCY, BANDWIDTH = 8, 100_000_000, 10e-9, 50e9
 
 
-def direct(ports=1):
+def direct(ports: int = 1) -> Schedule:
     """Each rank gives piece p to rank p, which adds up and gives the sum to all, in pairs; each message over all ports."""
     buffers = (Buffer("data", SIZE), Buffer("scratch", SIZE))
     draft = Draft("all_reduce-direct", RANKS, buffers, all_reduce(RANKS, SIZE))
@@ -39,7 +39,7 @@ def direct(ports=1):
     return draft.made()
 
 
-def half_duplex():
+def half_duplex() -> Wired:
     """Eight NPUs at a switch, each by one link that goes one way at a time."""
     npus = [f"npu{rank}" for rank in range(RANKS)]
     link = Link("port", BANDWIDTH, Startup(LATENCY), duplex="half", forwarding="cut-through")
@@ -48,14 +48,14 @@ def half_duplex():
     return Wired(Machine("half duplex", "", {"port": link}, nodes, wires), npus)
 
 
-def ring(rings=1):
+def ring(rings: int = 1) -> Schedule:
     """The ring of the table, or as many at once, each on a channel with its share of the message."""
     if rings == 1:
         return COLLECTIVES["all_reduce-ring"].build(Shape(RANKS, SIZE))
     return COLLECTIVES["all_reduce-rings"].build(Shape(RANKS, SIZE, channels=rings))
 
 
-def by_formula(bandwidth):
+def by_formula(bandwidth: float) -> float:
     """The same for both: 2(n - 1) messages of an n-th, one after the other."""
     return cost(
         FORMS["all_reduce-ring"](Shape(RANKS, SIZE)).rounds, Levels.uniform(RANKS, Curve.line(LATENCY, bandwidth))

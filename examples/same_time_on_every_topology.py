@@ -1,13 +1,14 @@
 """The same cycle count on every topology: python examples/same_time_on_every_topology.py
 
-Data-parallel ResNet-50 took 1 082 450 000 cycles on rings, meshes and switches alike (github.com/astra-sim/astra-sim/issues/207).
+A data-parallel ResNet-50 took 1 082 450 000 cycles on ring, mesh and switch (github.com/astra-sim/astra-sim/issues/207).
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
-from hopline.jobs.networks import by_machine
+from hopline.jobs.networks import Network, by_machine
 from hopline.jobs.schedules import Found
 from hopline.jobs.simulating import simulate
 from hopline.machine.parts import Link, Node, Startup
@@ -23,19 +24,19 @@ WORK_LANE = 100
 NPUS = [f"npu{rank}" for rank in range(RANKS)]
 
 
-def topology(name, wires, bandwidth, latency=1e-6):
+def topology(name: str, wires: Sequence[tuple[str, str]], bandwidth: float) -> Network:
     """NPUs, and a switch where a wire leads to one; all wires are alike."""
-    link = Link("wire", bandwidth, Startup(latency), forwarding="cut-through")
+    link = Link("wire", bandwidth, Startup(1e-6), forwarding="cut-through")
     nodes = {npu: Node(npu) for npu in NPUS} | {"switch": Node("switch", kind="switch", latency=0.0)}
     return by_machine(
         Machine(name, name, {"wire": link}, nodes, tuple(Connection(pair, "wire") for pair in wires)), RANKS
     )
 
 
-def training(seconds, size, waits):
+def training(seconds: float, size: int, waits: bool) -> Schedule:
     """Backward through the layers: each but the last hands its gradients to an all-reduce that goes on beside the next.
 
-    ``waits``: the next layer begins only when that all-reduce is done. The last layer has no weights. ``size`` 0: no all-reduce.
+    ``waits``: the next layer begins when that all-reduce is done. The last one has no weights. ``size`` 0: no all-reduce.
     """
     reducing = COLLECTIVES["all_reduce-ring"].build(Shape(RANKS, size)).columns
     blocks, rows, last = [], 0, np.full(RANKS, NONE)

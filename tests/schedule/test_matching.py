@@ -11,7 +11,12 @@ from hopline.schedule.shape import Shape
 
 def schedule(*rows, ranks=4):
     """Rows (kind, rank, peer, tag), all on one lane."""
-    values = {"kind": [r[0] for r in rows], "rank": [r[1] for r in rows], "peer": [r[2] for r in rows], "other": [r[3] for r in rows]}
+    values = {
+        "kind": [r[0] for r in rows],
+        "rank": [r[1] for r in rows],
+        "peer": [r[2] for r in rows],
+        "other": [r[3] for r in rows],
+    }
     columns = {name: np.array(values.get(name, [0] * len(rows)), dtype) for name, dtype in DTYPES.items()}
     columns["after"][:] = NONE
     return Schedule("drawn", ranks, Columns(**columns))

@@ -51,16 +51,21 @@ def work(rank: int, ticks: int, lane: int = 1, **more: int) -> Row:
 
 
 def any_schedule(random: Random, tidy: bool = False) -> Schedule:
-    """Messages and work of up to five ranks, in an order in which most can run; ``tidy``: all can."""
+    """Messages and work of up to five ranks, in an order in which most can run.
+
+    ``tidy``: each channel has its lanes, and every row stands below what it waits for.
+    """
     ranks = random.randint(1, 5)
-    lanes = random.choice([(0, 1), (0, 1, 2, 3), (0, FREE), (FREE,)])
+    lanes = (1, 3) if tidy else random.choice([(0, 1), (0, 1, 2, 3), (0, FREE), (FREE,)])
     rows: list[Row] = []
     more, begun = [], []
     for _ in range(random.randint(0, 25)):
         if random.random() < 0.7:
             sender, receiver = random.randrange(ranks), random.randrange(ranks)
             size = random.choice([0, 1, 5, 5, 9])
-            ends = message(sender, receiver, size, random.randrange(2), (random.choice(lanes), random.choice(lanes)))
+            lane = random.choice(lanes)
+            pair = (lane - 1, lane) if tidy else (lane, random.choice(lanes))
+            ends = message(sender, receiver, size, random.randrange(2), pair)
             if sender == receiver and ends[0]["lane"] == ends[1]["lane"]:
                 ends[0]["lane"] = ends[1]["lane"] = FREE
             if not tidy and random.random() < 0.2:
@@ -68,8 +73,9 @@ def any_schedule(random: Random, tidy: bool = False) -> Schedule:
         else:
             ends = [work(random.randrange(ranks), random.choice([0, 0, 3, 8]), random.choice(lanes))]
             ends[0]["kind"] = random.choice([REDUCE, COPY, COMPUTE])
+        above = len(rows)
         for end in ends:
-            before = [row for row, other in enumerate(rows) if other["rank"] == end["rank"]]
+            before = [row for row, other in enumerate(rows[: above if tidy else None]) if other["rank"] == end["rank"]]
             if before and random.random() < 0.4:
                 end["after"] = random.choice(before)
             for pairs in (more, begun):
@@ -93,3 +99,15 @@ def any_fabric(random: Random, ranks: int) -> Fabric:
     if kind == "levels" and ranks % 2 == 0:
         return Levels([Level(2, curves[0], random.randint(1, 2)), Level(ranks // 2, curves[1])], reduce=2e-12, copy=1e-12)
     return Levels.uniform(ranks, curves[0], random.randint(1, 2), reduce=random.choice([0.0, 1e-12]))
+
+
+def crowd(random: Random) -> Schedule:
+    """Hundreds of messages that are ready in a few ticks, among few ranks."""
+    ranks = random.randint(2, 6)
+    rows: list[Row] = []
+    for tag in range(random.randint(100, 300)):
+        sender, receiver = random.sample(range(ranks), 2)
+        rows.append(work(sender, random.choice([0, 0, 1, 7, 40]), FREE))
+        last = len(rows) - 1
+        rows += message(sender, receiver, random.choice([0, 1, 2, 3, 50]), tag, (FREE, FREE), after=last)
+    return schedule_of(ranks, rows)

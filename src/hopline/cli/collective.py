@@ -19,6 +19,7 @@ from hopline.jobs.collectives.contest import Question
 from hopline.jobs.networks import Network
 from hopline.records.contest import Contest
 from hopline.show import collective as pages
+from hopline.show import collectives as tables
 from hopline.show import images
 from hopline.show import measuring as bars
 from hopline.show.document import print_document
@@ -78,7 +79,7 @@ def collective(
         ranks = f"{answer.ranks} rank{'s' if answer.ranks > 1 else ''}"
         print_document(pages.page(f"{question.asked.benchmark} on {ranks}", answer))
     else:
-        print_document(pages.side_by_side(question.asked.benchmark, found, failed))
+        print_document(tables.side_by_side(question.asked.benchmark, found, failed))
     if plot is not None:
         click.echo(f"\nPicture: {plot}")
 
@@ -88,7 +89,7 @@ def _list(as_json: bool) -> None:
     if as_json:
         print_json({name: dict(algorithms) for name, algorithms in names.listed().items()})
     else:
-        print_document(pages.listing(names.listed()))
+        print_document(tables.listing(names.listed()))
 
 
 def _picture(
@@ -98,5 +99,5 @@ def _picture(
     made = dict(networks)
     drawn = [(name, contest.curve(made[name](), question), answer) for name, answer in found]
     if len(drawn) == 1:
-        return pages.picture(f"{question.asked.benchmark} on {found[0][1].ranks} ranks", *drawn[0][1:])
-    return pages.picture_of_several(f"{question.asked.benchmark}: the fastest algorithm of each network", drawn)
+        return tables.picture(f"{question.asked.benchmark} on {found[0][1].ranks} ranks", *drawn[0][1:])
+    return tables.picture_of_several(f"{question.asked.benchmark}: the fastest algorithm of each network", drawn)

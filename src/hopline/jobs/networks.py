@@ -14,6 +14,7 @@ from hopline.errors import InputError
 from hopline.jobs import layout
 from hopline.machine.fabric import Fabric, Level, Levels, Wired
 from hopline.machine.topology import Machine
+from hopline.quantity import show
 from hopline.records.estimate import Premise
 
 MOST_RANKS = 1 << 20
@@ -88,6 +89,17 @@ def by_levels(levels: Sequence[Level], reduce: float = 0.0) -> Network:
     ranks = math.prod(level.ranks for level in levels)
     if ranks > MOST_RANKS:
         raise InputError(f"{ranks} ranks: expected at most {MOST_RANKS}")
-    made = Levels(levels, reduce, name=" x ".join(str(level.ranks) for level in levels))
-    words = [f"{level.ranks} ranks" if i == 0 else f"{level.ranks} groups of them" for i, level in enumerate(levels)]
-    return Network(made, made, ", ".join(words))
+    made = Levels(levels, reduce, name=", then ".join(_words(level) for level in levels))
+    inner = levels[0].ranks
+    note = (
+        f"{ranks} ranks"
+        if len(levels) == 1
+        else f"{' x '.join(str(level.ranks) for level in levels)} ranks, {inner} in a group"
+    )
+    return Network(made, made, note)
+
+
+def _words(level: Level) -> str:
+    piece = level.curve.pieces[0]
+    nics = f" on each of {level.nics} NICs" if level.nics > 1 else ""
+    return f"{show(piece.latency, 'time')} + size / {show(piece.bandwidth, 'bandwidth')}{nics}"

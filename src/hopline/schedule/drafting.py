@@ -15,20 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hopline.errors import InputError
-from hopline.schedule.operations import (
-    COPY,
-    DTYPES,
-    FREE,
-    NONE,
-    RECV,
-    REDUCE,
-    SEND,
-    Buffer,
-    Columns,
-    Index,
-    Ints,
-    Schedule,
-)
+from hopline.schedule.growing import Growing
+from hopline.schedule.operations import COPY, FREE, NONE, RECV, REDUCE, SEND, Buffer, Index, Ints, Schedule
 from hopline.schedule.promises import Promise
 
 Ends = tuple[Ints, Ints]
@@ -40,16 +28,15 @@ class Draft:
 
     def __init__(self, name: str, ranks: int, buffers: tuple[Buffer, ...], promise: Promise | None) -> None:
         self.name, self.ranks, self.buffers, self.promise = name, ranks, buffers, promise
-        self._blocks: list[dict[str, Any]] = []
+        self._columns = Growing()
         self._rounds: list[int] = []
         self._out: Index = np.full((1, ranks), NONE, np.int32)
         self._in: Index = self._out.copy()
-        self._rows = 0
 
     def begin_round(self) -> None:
         """What follows belongs to a new round (for simulations and formulas that go round by round)."""
-        if not self._rounds or self._rounds[-1] != self._rows:
-            self._rounds.append(self._rows)
+        if not self._rounds or self._rounds[-1] != len(self._columns):
+            self._rounds.append(len(self._columns))
 
     def received(self, channel: int = 0) -> Index:
         """Row of the last operation that each rank received, reduced or copied with on ``channel``; NONE: no such row."""
@@ -85,7 +72,8 @@ class Draft:
         to, into
             Where they arrive: first byte (None: ``start``) and buffer (None: ``buffer``).
         reduce
-            The receiver then adds what arrived to the same bytes of ``buffer``; ``into`` must be another buffer.
+            The receiver then adds what arrived to the same bytes of ``buffer``; ``into`` must be another buffer. Each stands
+            below its Recv, or all below all Recvs where one waits for a Send of these messages that stands further down.
         wait
             False: a Recv does not wait for what its rank sent before. By rank, rows that Recvs wait for instead.
         after
@@ -100,26 +88,31 @@ class Draft:
         if not len(source):
             return
         out, got = self._lanes(way)
-        width = 3 if reduce else 2
-        rows = self._rows + width * np.arange(len(source), dtype=np.int32)
         sent = wait[target] if isinstance(wait, np.ndarray) else out[way, target] if wait else NONE
         waits = {"after": got[way, source] if after is None else after[source]}, {"after": sent}
-        out[way, source] = rows
         lanes = {"lane": 2 * way}, {"lane": 2 * way + 1}
         ends: list[dict[str, Any]] = [
-            {"kind": SEND, "buffer": buffer, "rank": source, "peer": target, "start": first}
+            {"kind": SEND, "buffer": buffer, "rank": source, "peer": target, "start": first, "size": sizes}
             | {"other": way, **lanes[0], **waits[0]},
-            {"kind": RECV, "buffer": into, "rank": target, "peer": source, "start": there}
+            {"kind": RECV, "buffer": into, "rank": target, "peer": source, "start": there, "size": sizes}
             | {"other": way, **lanes[1], **waits[1]},
         ]
+        number = np.arange(len(source), dtype=np.int32)
+        goes = np.full(out.shape, NONE, np.int32)
+        goes[way, source] = number
+        own = goes[way, target]
+        apart = reduce and bool((own > number).any())
+        width = 3 if reduce and not apart else 2
+        rows = len(self._columns) + width * number
+        out[way, source] = rows
         if reduce:
-            own = np.where(out[way, target] >= self._rows, out[way, target], NONE)
-            ends.append(
-                {"kind": REDUCE, "buffer": buffer, "source": into, "rank": target, "start": there, "other": there}
-                | {"after": own, **lanes[1]}
-            )
-        got[way, target] = rows + width - 1
-        self._add(len(source), ends, sizes)
+            after_own = np.where(own == NONE, NONE, len(self._columns) + width * own)
+            summed = {"kind": REDUCE, "buffer": buffer, "source": into, "rank": target, "start": there, "other": there}
+            ends.append(summed | {"size": sizes, "after": after_own, **lanes[1]})
+        got[way, target] = len(self._columns) + 2 * len(source) + number if apart else rows + width - 1
+        self._columns.add(source.shape, ends[:width])
+        if apart:
+            self._columns.add(source.shape, ends[2:])
 
     def steady(
         self,
@@ -144,26 +137,36 @@ class Draft:
         if not rounds * count:
             return
         width = 3 if reduce else 2
-        rows = self._rows + width * np.arange(rounds * count, dtype=np.int32).reshape(rounds, count)
+        rows = len(self._columns) + width * np.arange(rounds * count, dtype=np.int32).reshape(rounds, count)
         way = np.broadcast_to(np.asarray(channel, np.int64), sender.shape)
         after_send, after_recv = self._steadily(rows, (way, sender), (way, receiver), width - 1, wait, after)
         into = 1 if reduce else 0
-        first, sizes = start.ravel(), size.ravel()
-        who, to = (np.broadcast_to(part, start.shape).ravel() for part in (sender, receiver))
-        by = np.broadcast_to(way, start.shape).ravel() if isinstance(channel, np.ndarray) else channel
-        lanes = {"lane": 2 * by}, {"lane": 2 * by + 1}
+        piece = {"other": way, "start": start, "size": size}
         ends: list[dict[str, Any]] = [
-            {"kind": SEND, "buffer": 0, "rank": who, "peer": to, "start": first, "other": by, **lanes[0]}
-            | {"after": after_send},
-            {"kind": RECV, "buffer": into, "rank": to, "peer": who, "start": first, "other": by, **lanes[1]}
-            | {"after": after_recv},
+            {
+                "kind": SEND,
+                "buffer": 0,
+                "rank": sender,
+                "peer": receiver,
+                "lane": 2 * way,
+                "after": after_send,
+                **piece,
+            },
+            {
+                "kind": RECV,
+                "buffer": into,
+                "rank": receiver,
+                "peer": sender,
+                "lane": 2 * way + 1,
+                "after": after_recv,
+                **piece,
+            },
         ]
         if reduce:
-            ends.append(
-                {"kind": REDUCE, "buffer": 0, "source": 1, "rank": to, "start": first, "other": first} | lanes[1]
-            )
-        self._rounds += [self._rows + width * count * i for i in range(rounds)]
-        self._add(rounds * count, ends, sizes)
+            summed = {"kind": REDUCE, "buffer": 0, "source": 1, "rank": receiver, "lane": 2 * way + 1}
+            ends.append(summed | piece | {"other": start})
+        self._rounds += [len(self._columns) + width * count * i for i in range(rounds)]
+        self._columns.add(start.shape, ends)
 
     def _steadily(
         self, rows: Index, sends: Ends, recvs: Ends, last: int, wait: Index | None, after: Index | None
@@ -180,7 +183,7 @@ class Draft:
         after_send = np.vstack([first_send[None], rows[:-1, came[sends]] + last])
         after_recv = np.vstack([first_recv[None], rows[:-1, goes[recvs]]])
         out[sends], got[recvs] = rows[-1], rows[-1] + last
-        return after_send.ravel(), after_recv.ravel()
+        return after_send, after_recv
 
     def copies(
         self,
@@ -201,18 +204,21 @@ class Draft:
             return
         out, got = self._lanes(channel)
         waits = out[channel, who] if wait else NONE
-        got[channel, who] = self._rows + np.arange(len(who), dtype=np.int32)
-        row = {"kind": COPY, "buffer": buffer, "source": source, "rank": who, "start": first, "other": there}
-        self._add(len(who), [row | {"after": waits, "lane": 2 * channel + 1}], sizes)
+        got[channel, who] = len(self._columns) + np.arange(len(who), dtype=np.int32)
+        row: dict[str, Any] = {
+            "kind": COPY,
+            "buffer": buffer,
+            "source": source,
+            "rank": who,
+            "start": first,
+            "size": sizes,
+        }
+        self._columns.add(who.shape, [row | {"other": there, "after": waits, "lane": 2 * channel + 1}])
 
     def made(self) -> Schedule:
         """The schedule."""
-        columns = {
-            name: np.concatenate([block[name] for block in self._blocks] or [np.empty(0, dtype)])
-            for name, dtype in DTYPES.items()
-        }
         rounds: Ints = np.array(self._rounds, np.int64)
-        return Schedule(self.name, self.ranks, Columns(**columns), self.buffers, self.promise, rounds)
+        return Schedule(self.name, self.ranks, self._columns.columns(), self.buffers, self.promise, rounds)
 
     def _lanes(self, channel: ArrayLike) -> tuple[Index, Index]:
         """Last rows sent and received, shape (channels, ranks), with room for ``channel``."""
@@ -223,15 +229,3 @@ class Draft:
             unused = np.full((more, self.ranks), NONE, np.int32)
             self._out, self._in = np.vstack([self._out, unused]), np.vstack([self._in, unused])
         return self._out, self._in
-
-    def _add(self, count: int, ends: list[dict[str, Any]], size: Ints) -> None:
-        """``count`` groups of rows, each group in the order of ``ends``."""
-        unset = {"peer": NONE, "source": 0, "after": NONE}
-        block = {}
-        for name, dtype in DTYPES.items():
-            column = np.empty((count, len(ends)), dtype)
-            for i, end in enumerate(ends):
-                column[:, i] = size if name == "size" else end.get(name, unset.get(name))
-            block[name] = column.ravel()
-        self._blocks.append(block)
-        self._rows += count * len(ends)

@@ -50,22 +50,21 @@ class Promise:
     wanted: Wanted
 
 
-def _columns(rows: int, *values: object) -> list[Ints]:
-    return [np.ascontiguousarray(np.broadcast_to(np.asarray(value, np.int64), (rows,))) for value in values]
+def _columns(*values: object) -> list[Ints]:
+    parts = np.broadcast_arrays(*(np.atleast_1d(np.asarray(value, np.int64)) for value in values))
+    return [np.ascontiguousarray(part) for part in parts]
 
 
 def given(rank: object, start: object, size: object, buffer: object = 0) -> Given:
     """Rows from values that broadcast to one another."""
-    rows = max(np.size(np.asarray(value)) for value in (rank, start, size, buffer))
-    return Given(*_columns(rows, rank, buffer, start, size))
+    return Given(*_columns(rank, buffer, start, size))
 
 
 def wanted(
     rank: object, start: object, size: object, origin: object, other: object, buffer: object = 0, source: object = 0
 ) -> Wanted:
     """Rows from values that broadcast to one another."""
-    rows = max(np.size(np.asarray(value)) for value in (rank, start, size, origin, other, buffer, source))
-    return Wanted(*_columns(rows, rank, buffer, start, size, origin, source, other))
+    return Wanted(*_columns(rank, buffer, start, size, origin, source, other))
 
 
 def all_reduce(ranks: int, size: int) -> Promise:
@@ -129,10 +128,13 @@ def sendrecv(ranks: int, size: int) -> Promise:
 
 
 def reshard(ranks: int, size: int, targets: int) -> Promise:
-    """Buffer 0: the first ranks hold a piece each, and the last ``targets`` ranks end with a piece each of the same bytes."""
-    held, asked = split(size, ranks - targets), split(size, targets)
+    """Buffer 0: the first ranks hold a piece each, and the last ``targets`` ranks end with a piece each of the same bytes.
+
+    A single rank is both.
+    """
+    held, asked = split(size, max(1, ranks - targets)), split(size, targets)
     start, part, origin, target = overlaps(held, asked)
-    have = given(np.arange(ranks - targets), held[:-1], np.diff(held))
+    have = given(np.arange(len(held) - 1), held[:-1], np.diff(held))
     return Promise("reshard", have, wanted(ranks - targets + target, start, part, origin, start))
 
 

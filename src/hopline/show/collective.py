@@ -1,19 +1,17 @@
 """All algorithms of a collective side by side.
 
-What belongs here: the pages and the picture of ``hopline collective``.
+What belongs here: the page of ``hopline collective`` on one network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from hopline.quantity import show
 from hopline.records.busbw import FACTORS
 from hopline.records.contest import Changed, Contest, Lever, Row, Span, Timed
 from hopline.records.estimate import Premise
-from hopline.show import contest_picture
 from hopline.show.document import Block, Grid, Heading, Line
-from hopline.show.figures import Spec
 
 MOST_WIDTH = 118
 """Letters of a line, beyond which columns go into a table of their own."""
@@ -37,37 +35,6 @@ def page(title: str, found: Contest) -> list[Block]:
     return [*blocks, *_stands_on(found)]
 
 
-def listing(known: Mapping[str, Sequence[tuple[str, str]]]) -> list[Block]:
-    """Every collective with its algorithms, a line each."""
-    rows = [(f"{name}-{algorithm}", about) for name, algorithms in known.items() for algorithm, about in algorithms]
-    return [Heading("Collectives and their algorithms:"), Grid(("", ""), rows, left=2)]
-
-
-def side_by_side(
-    benchmark: str, found: Sequence[tuple[str, Contest]], failed: Sequence[tuple[str, str]]
-) -> list[Block]:
-    """The fastest of each size on several networks, and from which size on it is."""
-    sizes = [row.size for row in found[0][1].rows]
-    names = [name for name, _ in found]
-    columns = [[_cell(row) for row in contest.rows] for _, contest in found]
-    blocks: list[Block] = [Heading(f"{benchmark}: the fastest algorithm and its time")]
-    for part in _parts([max(map(len, (name, *column))) + 2 for name, column in zip(names, columns, strict=True)]):
-        rows = [(show(m, "size"), *(columns[i][j] for i in part)) for j, m in enumerate(sizes)]
-        blocks.append(Grid(("size", *(names[i] for i in part)), rows, left=0))
-    blocks.append(Heading("From which size on"))
-    for name, contest in found:
-        blocks.append(Line(f"{name}: {said(contest.winners) if contest.winners else 'nothing is sent'}"))
-    blocks.append(Heading("Networks"))
-    for name, contest in found:
-        blocks.append(Line(f"{name}: {contest.network}; {contest.prices}", "faint"))
-        blocks += [_premise(premise) for premise in contest.premises]
-    return [*blocks, *(Line(f"left out: {name}: {reason}", "bad") for name, reason in failed)]
-
-
-def _cell(row: Row) -> str:
-    return f"{row.best.algorithm} {show(row.best.time, 'time', 3)}"
-
-
 def _by_form(timed: Timed) -> str:
     low = timed.estimate.low
     return show(timed.estimate.value, "time") if low is None else between(low, timed.estimate.value)
@@ -80,41 +47,51 @@ def _by_simulation(timed: Timed) -> str:
 def between(low: float, high: float) -> str:
     """Two times with one unit where it is the same: ``1.2-1.9 ms``."""
     first, second = show(low, "time", 3), show(high, "time", 3)
+    if first == second:
+        return show(high, "time")
     value, _, unit = first.partition(" ")
     return f"{value if second.endswith(' ' + unit) else first}-{second}"
 
 
 def _times(rows: Sequence[Row], cell: Callable[[Timed], str], marked: bool) -> list[Block]:
-    """A row for each size and a column for each algorithm, in as many tables as the width asks for."""
-    names = [timed.algorithm for timed in rows[0].times]
-    columns = [
+    """A row for each size and a column for each algorithm."""
+    names = [timed.algorithm + (" " if marked else "") for timed in rows[0].times]
+    cells = [
         [cell(row.times[i]) + (_mark(row, row.times[i]) if marked else "") for row in rows] for i in range(len(names))
     ]
-    sizes = [show(row.size, "size") for row in rows]
+    return columns("size", [show(row.size, "size") for row in rows], names, cells)
+
+
+def columns(corner: str, firsts: Sequence[str], names: Sequence[str], cells: Sequence[Sequence[str]]) -> list[Block]:
+    """Columns (``cells``, by name) beside ``firsts``, in as many tables as the width asks for."""
     blocks: list[Block] = []
-    for part in _parts([max(map(len, (name, *column))) + 2 for name, column in zip(names, columns, strict=True)]):
-        header = ("size", *(names[i] + (" " if marked else "") for i in part))
-        cells = [(sizes[j], *(columns[i][j] for i in part)) for j in range(len(rows))]
+    for part in parts(widths(names, cells)):
+        rows = [(first, *(cells[i][j] for i in part)) for j, first in enumerate(firsts)]
         blocks += [Line("")] if blocks else []
-        blocks.append(Grid(header, cells, left=0))
+        blocks.append(Grid((corner, *(names[i] for i in part)), rows, left=0))
     return blocks
+
+
+def widths(names: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
+    """Letters of each column, with the space before it."""
+    return [max(map(len, (name, *column))) + 2 for name, column in zip(names, cells, strict=True)]
 
 
 def _mark(row: Row, timed: Timed) -> str:
     return "*" if timed in row.fastest else "~" if timed in row.perhaps else " "
 
 
-def _parts(widths: Sequence[int]) -> list[list[int]]:
+def parts(each: Sequence[int]) -> list[list[int]]:
     """Numbers of columns, in as few lines as hold them."""
-    parts: list[list[int]] = [[]]
+    found: list[list[int]] = [[]]
     used = 0
-    for i, width in enumerate(widths):
-        if parts[-1] and used + width > MOST_WIDTH - 12:
-            parts.append([])
+    for i, width in enumerate(each):
+        if found[-1] and used + width > MOST_WIDTH - 12:
+            found.append([])
             used = 0
-        parts[-1].append(i)
+        found[-1].append(i)
         used += width
-    return parts
+    return found
 
 
 def _legend(found: Contest) -> Line:
@@ -148,7 +125,7 @@ def _names(fastest: Sequence[Timed]) -> str:
 
 
 def _rate(size: float, time: float) -> str:
-    return show(size / time, "bandwidth") if time > 0 else "—"
+    return show(size / time, "bandwidth") if size > 0 and time > 0 else "—"
 
 
 def _bound(timed: Timed) -> tuple[str, str, str]:
@@ -168,9 +145,12 @@ def _ranges(found: Contest) -> list[Block]:
     lows = sorted({span.low for span in (*found.winners, *found.limits)})
     rows = []
     for low, after in zip(lows, [*lows[1:], found.winners[-1].high + 1], strict=True):
-        at = [next(span.name for span in spans if span.low <= low <= span.high) for spans in (found.winners, found.limits)]
+        at = [
+            next(span.name for span in spans if span.low <= low <= span.high) for spans in (found.winners, found.limits)
+        ]
         rows.append((size(low), size(after - 1), *at))
-    return [Heading("From which size on"), Grid(("from", "to", "the fastest", whose), rows, left=4)]
+    by = ", by closed form" if found.simulated else ""
+    return [Heading(f"From which size on{by}"), Grid(("from", "to", "the fastest", whose), rows, left=4)]
 
 
 def said(spans: Sequence[Span]) -> str:
@@ -227,45 +207,25 @@ def _change(changed: Changed, row: Row, fixed: str) -> str:
     before = fixed or min(row.times, key=lambda timed: timed.estimate.value).algorithm
     other = f", {changed.algorithm}" if changed.algorithm != before else ""
     if abs(changed.gain - 1) <= _SAME:
-        return f"no gain{other}"
+        return "no gain"
     if changed.gain < 1:
         return f"{1 / changed.gain:.3g}x slower{other}"
     return f"{changed.gain:.3g}x faster: {show(changed.time, 'time', 3)}{other}"
 
 
 def _stands_on(found: Contest) -> list[Block]:
-    lines: list[Block] = [_premise(premise) for premise in found.premises]
+    lines: list[Block] = [premise_line(premise) for premise in found.premises]
     lines += [Line(f"left out: {out.algorithm}: {out.reason}", "faint") for out in found.left_out]
     return [Heading("Premises"), *lines] if lines else []
 
 
-def _premise(premise: Premise) -> Line:
+def premise_line(premise: Premise) -> Line:
+    """What it is, and what it does."""
     mark = "broken" if premise.status == "broken" else "unknown" if premise.status == "unknown" else "premise"
     effect = f": {premise.effect}" if premise.effect else ""
     return Line(f"{mark}: {premise.text}{effect}", "bad" if premise.status == "broken" else "faint")
 
 
-def picture(title: str, drawn: Sequence[Row], found: Contest) -> Spec:
-    """Time against size for each algorithm, which is fastest where, and how much slower the others are.
-
-    ``drawn``: rows at many sizes; simulated times are those of ``found``.
-    """
-    rows = [row for row in drawn if all(timed.time > 0 for timed in row.times)]
-    lines = {
-        name: [(row.size, timed.estimate.value) for row in rows for timed in row.times if timed.algorithm == name]
-        for name in found.algorithms
-    }
-    dots = [
-        (row.size, timed.simulated, timed.algorithm)
-        for row in found.rows
-        for timed in row.times
-        if timed.simulated and row.size
-    ]
-    spans = [(span.low, span.high, span.name) for span in found.winners]
-    return contest_picture.contest(lines, spans, dots, title, f"{found.network}; {found.prices}")
-
-
-def picture_of_several(title: str, drawn: Sequence[tuple[str, Sequence[Row], Contest]]) -> Spec:
-    """The fastest time of each network against size."""
-    lines = {name: [(row.size, row.best.time) for row in rows if row.best.time > 0] for name, rows, _ in drawn}
-    return contest_picture.contest(lines, (), (), title)
+def of_network(found: Contest) -> str:
+    """Machine, layout and prices."""
+    return "; ".join(filter(None, (found.network, found.prices)))

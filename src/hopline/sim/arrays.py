@@ -166,13 +166,14 @@ def _ticks(seconds: NDArray[np.floating]) -> Ticks:
     whole = np.rint(seconds * TICKS)
     if not np.all(whole < MOST_TICKS):
         raise InputError(f"one operation takes {np.max(seconds):g} s: expected less than {MOST_TICKS / TICKS:.3g} s")
-    return whole.astype(np.int64)
+    ticks: Ticks = whole.astype(np.int64)
+    return ticks
 
 
 def _rounds(schedule: Schedule, by_rounds: bool) -> Ints:
     if not by_rounds:
         return np.empty(0, np.int64)
-    if not len(schedule.rounds):
+    if len(schedule) and not len(schedule.rounds):
         raise InputError(f"schedule {schedule.name} has no rounds to go by: expected rows at which rounds begin")
     rounds = np.unique(schedule.rounds)
     return rounds[(rounds > 0) & (rounds < len(schedule))]

@@ -77,7 +77,9 @@ def simulate(
         if outcome is not None:
             _check_done(schedule, outcome.end)
             return _timeline(schedule, fabric, name, work, outcome, keep)
-    raise SimulationError(f"{schedule.name} cannot be run {way}: a row waits for a later one, or ports are shared; use events")
+    raise SimulationError(
+        f"{schedule.name} cannot be run {way}: a row waits for a later one, or ports are shared; use events"
+    )
 
 
 def _check_done(schedule: Schedule, end: Ticks) -> None:
@@ -101,9 +103,10 @@ def _path(work: Tasks, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
     if not len(work):
         return ()
     few = len(work) <= FEW
+    above, back = (walk.above, walk.walk) if few else (kernel("far_walk:above"), kernel("far_walk:walk"))
     before, path, last = index(len(work)), np.empty(len(work), np.int32), index(work.ranks * work.lanes)
-    (walk.above if few else kernel("far_walk:above"))(work.rank, work.lane, last.reshape(work.ranks, -1), before)
-    length = (walk.walk if few else kernel("far_walk:walk"))(
+    above(work.rank, work.lane, last.reshape(work.ranks, -1), before)
+    length = back(
         int(outcome.end.argmax()), work.kind, work.size, work.mate, before, work.after, work.more, work.begun, work.rounds,
         work.work, outcome.end, outcome.ready, outcome.held, work.eager, path,
     )  # fmt: skip
@@ -117,6 +120,6 @@ def _start(work: Tasks, outcome: Outcome) -> Ticks:
     start = outcome.end - work.work
     recvs = np.flatnonzero(work.kind == RECV)
     start[recvs] = start[work.mate[recvs]]
-    if work.eager:
+    if work.eager and len(outcome.ready):
         start[recvs] = np.maximum(start[recvs], outcome.ready[recvs])
     return start

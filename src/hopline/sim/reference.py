@@ -2,13 +2,14 @@
 
 What belongs here: the rules of a simulation, once, in Python. Compiled kernels must agree with it to the picosecond.
 
-1. A row is ready when the row before it on its lane, its ``after`` and its ``more`` are done, its ``begun`` are ready, and (by
-   rounds) all rows of earlier rounds are done. Reduce, Copy and Compute begin when they are ready.
+1. A row is ready when the row before it on its lane, its ``after`` and its ``more`` are done, its ``begun`` are ready, and
+   (by rounds) all rows of earlier rounds are done. Reduce, Copy and Compute begin when they are ready.
 2. A message is ready when both ends are; an eager one when its Send is. It begins when both its ports are free, holds them
-   for its time, and then both ends are done. The Recv of an eager message is done when the message has arrived and it is ready.
+   for its time, and then both ends are done. The Recv of an eager message is done when the message has arrived and it is
+   ready itself.
 3. In every tick all that ends ends first, with all that follows from it and takes no time; messages that take no time go as
-   soon as their ports are free and hold none. Then the waiting messages are gone through by (tick they were ready, row of the
-   Send), and each begins whose ports are free.
+   soon as their ports are free and hold none. Then the waiting messages are gone through by (tick they were ready, row of
+   the Send), and each begins whose ports are free.
 """
 
 from __future__ import annotations

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Answer = TypeVar("Answer", bound=Hashable)
-_SCANNED = 8
+_SCANNED = 16
 """Neighbours that are looked at one by one: whole numbers make a convex cost rise and fall by a little."""
 
 
 def lowest(cost: Callable[[int], float], most: int) -> int:
     """The number from 1 to ``most`` with the least ``cost``, the smaller of equals; cost: falls first, then rises.
 
-    Powers of two find the octave, thirds the place in it, and neighbours what rounding to whole numbers does.
+    Powers of two find the octave, up to where the cost has risen twice; thirds the place in it, and neighbours what rounding
+    to whole numbers does.
     """
     known: dict[int, float] = {}
 
@@ -26,19 +27,24 @@ def lowest(cost: Callable[[int], float], most: int) -> int:
             known[number] = cost(number)
         return known[number]
 
-    powers = [1 << i for i in range(most.bit_length())] + [most]
+    powers = [1]
+    while powers[-1] < most and not _risen_twice([at(number) for number in powers[-3:]]):
+        powers.append(min(most, 2 * powers[-1]))
     best = min(powers, key=lambda number: (at(number), number))
     low, high = max(1, best // 2), min(most, best * 2)
-    while high - low > 2 * _SCANNED:
+    while high - low > _SCANNED:
         third = (high - low) // 3
         if at(low + third) <= at(high - third):
             high -= third
         else:
             low += third
-    middle = (low + high) // 2
-    for number in range(max(1, middle - 2 * _SCANNED), min(most, middle + 2 * _SCANNED) + 1):
+    for number in range(low, high + 1):
         at(number)
     return min(known, key=lambda number: (known[number], number))
+
+
+def _risen_twice(costs: Sequence[float]) -> bool:
+    return len(costs) == 3 and costs[0] < costs[1] < costs[2]
 
 
 @dataclass(frozen=True, slots=True)

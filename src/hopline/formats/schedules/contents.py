@@ -71,6 +71,15 @@ class Asked:
                 raise InputError(f"{name} is {value}: expected at least {least}")
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A schedule from a file, what the file holds, and what should be known of both."""
+
+    schedule: Schedule
+    contents: Contents
+    remarks: tuple[str, ...] = ()
+
+
 class Plan(Protocol):
     """A file that was read, before it is known for which size."""
 
@@ -79,18 +88,16 @@ class Plan(Protocol):
         """What it holds."""
         ...
 
-    def schedule(self, asked: Asked) -> Schedule:
+    def reading(self, asked: Asked) -> Reading:
         """What it says for the size that is asked. Raises FormatError where ``contents.refusal`` says why."""
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A schedule from a file, what the file holds, and what should be known of both."""
-
-    schedule: Schedule
-    contents: Contents
-    remarks: tuple[str, ...] = ()
+def beyond(contents: Contents, size: int) -> tuple[str, ...]:
+    """A remark where a file is not made for ``size``."""
+    if contents.sizes is None or contents.sizes[0] <= size <= contents.sizes[1]:
+        return ()
+    return (f"{size} bytes are asked for: {contents.name} is made for {contents.sizes[0]} to {contents.sizes[1]}",)
 
 
 def expect_ranks(shown: str, found: int, asked: Asked) -> None:

@@ -15,11 +15,11 @@ from pathlib import PurePath
 import numpy as np
 
 from hopline.errors import FormatError
-from hopline.formats.schedules.contents import Asked, Contents, expect_ranks, listed
+from hopline.formats.schedules.contents import Asked, Contents, Reading, expect_ranks, listed
 from hopline.formats.schedules.goal_grammar import statements
 from hopline.formats.schedules.rows import Rows
 from hopline.formats.source import shown
-from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Schedule
+from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND
 
 NANOSECOND = 1000
 """In picoseconds."""
@@ -35,12 +35,13 @@ class GoalPlan:
     contents: Contents
     rows: Rows
 
-    def schedule(self, asked: Asked) -> Schedule:
+    def reading(self, asked: Asked) -> Reading:
         """See Plan."""
         if self.contents.refusal:
             raise FormatError(f"{shown(self.path)}: {self.contents.refusal}")
         expect_ranks(shown(self.path), self.contents.ranks, asked)
-        return self.rows.made(self.contents.name, self.contents.ranks, in_order=True)
+        schedule = self.rows.made(self.contents.name, self.contents.ranks, in_order=True)
+        return Reading(schedule, self.contents, self.contents.remarks)
 
 
 def read(path: str) -> GoalPlan:

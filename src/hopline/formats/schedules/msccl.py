@@ -8,13 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hopline.errors import FormatError, InputError
-from hopline.formats.schedules.contents import Asked, Contents, Fact, counted, expect_ranks
+from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, beyond, counted, expect_ranks
 from hopline.formats.schedules.msccl_places import RECEIVES, SENDS
 from hopline.formats.schedules.msccl_rows import Expansion
 from hopline.formats.schedules.msccl_xml import Algorithm, parse
 from hopline.formats.schedules.promised import Layout, benchmark
 from hopline.formats.source import shown
 from hopline.schedule.operations import Schedule
+
+BUFFERED = (
+    "its thread blocks send before they receive, which needs the buffers of NCCL's connections: what arrives goes there, "
+    "and is copied or added from there"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class MscclPlan:
     algorithm: Algorithm
     contents: Contents
 
-    def schedule(self, asked: Asked) -> Schedule:
+    def reading(self, asked: Asked) -> Reading:
         """See Plan. ``asked.size`` may be left out where the file is made for one size only."""
         expect_ranks(shown(self.path), self.contents.ranks, asked)
         algorithm, size = self.algorithm, asked.size
@@ -41,8 +46,18 @@ class MscclPlan:
             layout = Layout(name, algorithm.ranks, size, algorithm.chunks, algorithm.in_place)
         except FormatError as error:
             raise FormatError(f"{shown(self.path)}: {error}") from None
-        schedule = Expansion(self.path, algorithm, layout)
-        return schedule.made(self.contents.name, layout.promise(root(algorithm, name)))
+        made, remarks = self._made(layout, root(algorithm, name))
+        return Reading(made, self.contents, (*self.contents.remarks, *beyond(self.contents, size), *remarks))
+
+    def _made(self, layout: Layout, root: int | None) -> tuple[Schedule, tuple[str, ...]]:
+        """The schedule, messages straight to their places; through buffers where it would else not come to its end."""
+        straight = Expansion(self.path, self.algorithm, layout)
+        promise = layout.promise(root)
+        if straight.rows.circular():
+            buffered = Expansion(self.path, self.algorithm, layout, buffered=True)
+            if not buffered.rows.circular():
+                return buffered.made(self.contents.name, promise), (BUFFERED,)
+        return straight.made(self.contents.name, promise), ()
 
 
 def read(path: str) -> MscclPlan:

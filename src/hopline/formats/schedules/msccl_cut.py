@@ -47,7 +47,10 @@ class Cut:
 
     def _sums(self, rank: int, count: int) -> Ints:
         """First byte of each chunk of scratch, and the end."""
-        widths = [self._widths.get((rank, SCRATCH, chunk), self._each + 1) for chunk in range(count)]
+        unused = np.full(count, self._each + 1)
+        own = np.diff(self._bounds)[:count]
+        unused[: len(own)] = own
+        widths = [self._widths.get((rank, SCRATCH, chunk), int(unused[chunk])) for chunk in range(count)]
         return np.concatenate([[0], np.cumsum(np.array(widths, np.int64))])
 
     @property

@@ -20,10 +20,11 @@ def before_on_lane(rank: Index, lane: Bytes) -> Index:
     return out
 
 
-def by_causes(kind: Bytes, rank: Index, lane: Bytes, mate: Index, waits: Ints) -> Ints:
+def by_causes(kind: Bytes, rank: Index, lane: Bytes, mate: Index, waits: Ints) -> Ints | None:
     """Rows in an order in which each stands below what it waits for, the Recv of a message below its Send.
 
-    Messages and other rows of one depth keep the order they had. Where rows wait for one another in a circle, nothing moves.
+    Messages and other rows of one depth keep the order they had. None: rows wait for one another in a circle, where a Send
+    waits for its Recv.
 
     Parameters
     ----------
@@ -36,13 +37,13 @@ def by_causes(kind: Bytes, rank: Index, lane: Bytes, mate: Index, waits: Ints) -
     held = np.flatnonzero(lanes != NONE)
     then = unit[np.concatenate([held, waits[:, 0]])]
     first = unit[np.concatenate([lanes[held], waits[:, 1]])]
-    depth = _depths(len(rows), first, then)
+    depth = depths(len(rows), first, then)
     if (depth[unit] < 0).any():
-        return rows
+        return None
     return np.lexsort((rows != unit, unit, depth[unit]))
 
 
-def _depths(count: int, first: Ints, then: Ints) -> Ints:
+def depths(count: int, first: Ints, then: Ints) -> Ints:
     """Number of edges on the longest way to each; -1: a circle leads there."""
     depth = np.full(count, -1, np.int64)
     order = np.argsort(first, kind="stable")

@@ -59,12 +59,17 @@ class Rows:
         """``row`` begins when ``on`` has begun."""
         self._begun.extend((row, on))
 
-    def extend(self, schedule: Schedule, members: Index, tags: int) -> int:
-        """All rows of another schedule, its rank r as ``members[r]``, its tags from ``tags`` on; the first row's number."""
+    def extend(self, schedule: Schedule, members: Index, tags: int, buffers: int = 0) -> int:
+        """All rows of another schedule; the first one's number.
+
+        Its rank r becomes ``members[r]``, its tags begin at ``tags``, its buffers at number ``buffers``.
+        """
         first, columns = len(self), schedule.columns
         is_message = columns.peer != NONE
         changed = {
             "rank": members[columns.rank],
+            "buffer": columns.buffer + buffers,
+            "source": columns.source + buffers,
             "peer": np.where(is_message, members[columns.peer], NONE),
             "other": columns.other + np.where(is_message, tags, 0),
         }
@@ -86,6 +91,14 @@ class Rows:
         columns = Columns(after=np.full(len(self), NONE, np.int32), **self.columns())
         return match(Schedule("", 1, columns))
 
+    def circular(self) -> bool:
+        """Whether rows wait for one another in a circle, where a Send waits for its Recv."""
+        columns = self.columns()
+        return self._sorted(columns, _distinct(self._waits, columns)) is None
+
+    def _sorted(self, columns: dict[str, NDArray[Any]], waits: Ints) -> Ints | None:
+        return by_causes(columns["kind"], columns["rank"], columns["lane"], self.mates(), waits)
+
     def made(
         self,
         name: str,
@@ -95,13 +108,13 @@ class Rows:
         *,
         in_order: bool = False,
     ) -> Schedule:
-        """The schedule; ``in_order``: its rows stay where they are, else they are sorted by their causes."""
+        """The schedule; ``in_order``: its rows stay where they are, else they are sorted by causes where that can be."""
         if len(self) > MOST:
             raise FormatError(f"{name} has {len(self)} operations: expected at most {MOST}")
         columns = self.columns()
         waits, begun = _distinct(self._waits, columns), _pairs(self._begun)
-        if not in_order:
-            rows = by_causes(columns["kind"], columns["rank"], columns["lane"], self.mates(), waits)
+        rows = None if in_order else self._sorted(columns, waits)
+        if rows is not None:
             columns = {key: column[rows] for key, column in columns.items()}
             new = np.empty(len(rows), np.int64)
             new[rows] = np.arange(len(rows))

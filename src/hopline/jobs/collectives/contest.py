@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from hopline.errors import HoplineError, InputError, UnknownNameError
 from hopline.jobs.collectives.levers import levers
 from hopline.jobs.collectives.names import Asked
-from hopline.jobs.collectives.pricing import Contender, Ground, contenders, premises, prices
+from hopline.jobs.collectives.premises import premises
+from hopline.jobs.collectives.pricing import Contender, Ground, contenders, prices
 from hopline.jobs.collectives.simulated import Simulate, Watch, simulated
 from hopline.jobs.networks import Network
 from hopline.records.contest import TIE, Contest, LeftOut, Row, Span, Timed
@@ -57,7 +58,8 @@ def contest(network: Network, question: Question, watch: Watch = lambda fraction
     sizes, sized = _sizes(question, ground)
     taking, left = contenders(benchmark, ground, sizes)
     fixed = _fixed(question.asked, taking, left)
-    winners = _winners(taking, sizes) if sized else ()
+    told = sized and network.ranks > 1
+    winners = _winners(taking, sizes) if told else ()
     rows = tuple(
         Row(size, tuple(contender.at(size) for contender in _ordered(taking, winners, sizes))) for size in sizes
     )
@@ -66,8 +68,8 @@ def contest(network: Network, question: Question, watch: Watch = lambda fraction
     largest = fixed or next(c for c in taking if c.entry.algorithm == rows[-1].best.algorithm)
     return Contest(
         benchmark, _note(network), prices(ground), network.ranks, tuple(t.algorithm for t in rows[0].times), rows, tuple(left),
-        winners, _limits(taking, fixed, sizes) if sized else (), levers(ground, taking, fixed, _told(sizes)),
-        question.asked.algorithm, premises(network, largest, sizes[-1]), question.simulate is not None, sized,
+        winners, _limits(taking, fixed, sizes) if told else (), levers(ground, taking, fixed, _told(sizes)),
+        question.asked.algorithm, premises(network, largest, largest.at(sizes[-1])), question.simulate is not None, sized,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from hopline.model.collective.rounds import Cost, Form, bounds, cost
 from hopline.model.collective.table import FORMS
 from hopline.quantity import show
 from hopline.records.contest import LeftOut, Timed
-from hopline.records.estimate import Estimate, Premise, Term
+from hopline.records.estimate import Estimate, Term
 from hopline.schedule.collectives.table import COLLECTIVES, Collective
 from hopline.schedule.shape import Shape
 from hopline.study.searching import lowest
@@ -82,8 +82,10 @@ def level_names(levels: Levels) -> tuple[str, ...]:
 
 
 def prices(ground: Ground) -> str:
-    """What a message costs on each level, and adding up, in words."""
-    told = []
+    """What a message costs on each level, and adding up, in words; "" where there is nobody to send to."""
+    told: list[str] = []
+    if ground.ranks == 1:
+        return ""
     for name, level in zip(level_names(ground.levels), ground.levels.levels, strict=True):
         first, last = level.curve.pieces[0], level.curve.pieces[-1]
         cost = f"{show(first.latency, 'time')} + bytes at {show(last.bandwidth, 'bandwidth')}"
@@ -134,7 +136,7 @@ class Contender:
         """The number of chunks that is fastest, at most one a byte."""
         if not self.cuts or size <= 1:
             return 1
-        return lowest(lambda k: bounds(self.form(size, k), self.ground.levels)[1], min(size, MOST_CHUNKS))
+        return lowest(lambda k: self.with_chunks(size, k), min(size, MOST_CHUNKS))
 
     def at(self, size: int) -> Timed:
         """Its time at ``size`` with the best chunks. Raises what its form raises."""
@@ -144,7 +146,7 @@ class Contender:
 
     def with_chunks(self, size: int, chunks: int) -> float:
         """Seconds; of bounds the upper one."""
-        return bounds(self.form(size, chunks), self.ground.levels)[1]
+        return cost(self.form(size, chunks).rounds, self.ground.levels).time
 
     def _timed(self, size: int, chunks: int) -> Timed:
         form = self.form(size, chunks)
@@ -199,14 +201,3 @@ def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[li
         reasons = "; ".join(f"{out.algorithm}: {out.reason}" for out in left)
         raise InputError(f"no algorithm of {benchmark} fits {ground.ranks} ranks: {reasons}")
     return taking, left
-
-
-def premises(network: Network, contender: Contender, size: int) -> tuple[Premise, ...]:
-    """What the times stand on: those broken first, then the unknown."""
-    found = [*network.premises]
-    form = contender.form(size)
-    if not network.levels.reduce and form.adds:
-        found.append(
-            Premise("adding up takes no time", "unknown", "--reduce says how fast a rank adds up", matters=True)
-        )
-    return tuple(sorted(found, key=lambda premise: premise.status != "broken"))

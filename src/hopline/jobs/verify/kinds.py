@@ -12,6 +12,7 @@ from typing import Any
 
 from hopline.curve import Hop
 from hopline.errors import InputError, UnknownNameError
+from hopline.jobs.verify.collectives import COLLECTIVE_KINDS
 from hopline.jobs.verify.cuts import occupies, pipelined
 from hopline.jobs.verify.inputs import Inputs, hops, number, numbers, optional, text, whole
 from hopline.model import chunks, forwarding, limits, pipeline
@@ -200,5 +201,6 @@ KINDS: dict[str, Kind] = {
     "concurrency": _concurrency,
     "target_rate_needs": _target_rate_needs,
     "units": _units,
+    **COLLECTIVE_KINDS,
 }
 """Kind of case -> its inputs -> its outputs."""

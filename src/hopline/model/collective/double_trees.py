@@ -69,16 +69,23 @@ def _halves(shape: Shape) -> tuple[_Half, _Half]:
 def _most(planned: Plan, halves: tuple[_Half, _Half]) -> tuple[Rounds, ...]:
     """Every round in which anything goes."""
     largest = max(-(-half.size // half.chunks) for half in halves)
-    up, down = (
-        len(np.unique(np.concatenate([_all_chunks(first[tree], half) for tree, half in enumerate(halves)])))
-        for first in (planned.up, planned.down)
-    )
+    up, down = (_busy(first, halves) for first in (planned.up, planned.down))
     return Rounds(up, largest, reduced=largest), Rounds(down, largest)
 
 
-def _all_chunks(first: Ints, half: _Half) -> Ints:
-    rounds: Ints = np.unique(first[first >= 0])[:, None] + PERIOD * np.arange(half.chunks)
-    return np.ravel(rounds)
+def _busy(first: Ints, halves: tuple[_Half, _Half]) -> int:
+    """Rounds in which any chunk goes one way; ``first``: when each rank's first chunk does, in both trees."""
+    begins = {
+        (*divmod(begin, PERIOD)[::-1], half.chunks)
+        for own, half in zip(first, halves, strict=True)
+        for begin in own[own >= 0].tolist()
+    }
+    busy, last = 0, (0, 0)
+    for kind, turn, chunks in sorted(begins):
+        idle_from = max(turn, last[1]) if kind == last[0] else turn
+        busy += max(0, turn + chunks - idle_from)
+        last = kind, max(turn + chunks, idle_from)
+    return busy
 
 
 def _ports(edges: Ints, halves: tuple[_Half, _Half]) -> list[tuple[Rounds, ...]]:

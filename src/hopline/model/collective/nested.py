@@ -6,7 +6,7 @@ who sends to whom; that does not depend on the size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -28,9 +28,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Of a schedule on levels: the outermost level of each round, and the busiest ports of each level."""
+    """Of a schedule on levels: the innermost and the outermost level of each round, and the busiest ports of each level."""
 
-    rounds: tuple[int, ...]
+    rounds: tuple[tuple[int, int], ...]
     loads: tuple[Load, ...]
 
 
@@ -39,16 +39,19 @@ def seen(schedule: Schedule, fabric: Levels, size: int) -> Seen:
     columns = schedule.columns
     rows = np.flatnonzero(columns.kind == SEND)
     ways = fabric.ways(columns.rank[rows], columns.peer[rows], channel(columns.lane[rows]))
-    outermost = np.zeros(len(schedule.rounds), np.int64)
-    if len(outermost):
-        np.maximum.at(outermost, np.searchsorted(schedule.rounds, rows, side="right") - 1, ways.curve)
+    inner, outer = np.full(len(schedule.rounds), len(fabric.curves)), np.full(len(schedule.rounds), -1)
+    if len(outer):
+        number = np.searchsorted(schedule.rounds, rows, side="right") - 1
+        np.minimum.at(inner, number, ways.curve)
+        np.maximum.at(outer, number, ways.curve)
+    rounds = tuple((low, high) for low, high in zip(inner.tolist(), outer.tolist(), strict=True) if high >= 0)
     loads = [
         load
         for level in range(len(fabric.curves))
         for ports in (ways.out, ways.into)
         for load in _busiest(level, ports[ways.curve == level], columns.size[rows][ways.curve == level] / size)
     ]
-    return Seen(tuple(outermost.tolist()), tuple(dict.fromkeys(loads)))
+    return Seen(rounds, tuple(dict.fromkeys(loads)))
 
 
 def _busiest(level: int, ports: Index, parts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Iterator[Load]:
@@ -56,31 +59,34 @@ def _busiest(level: int, ports: Index, parts: np.ndarray[tuple[int], np.dtype[np
     if not len(ports):
         return
     messages, carried = np.bincount(ports), np.bincount(ports, weights=parts)
-    for port in {int(messages.argmax()), int(carried.argmax())}:
+    for port in {int(messages.argmax()), int(np.where(messages, carried, -1.0).argmax())}:
         yield Load(level, int(messages[port]), float(carried[port]))
 
 
 def nested(form: Form, flat: Seen | None, size: int, chunks: int, outermost: int) -> Form:
     """``form``, whose rounds know of no levels, on levels of which ``flat`` was seen.
 
-    Where the rounds are those of the schedule, each goes over its own level; else all go over the outermost one. That is an
-    upper bound, since a rank may be ahead of others. The lower ones are what single ports carry; ``chunks`` makes as many
-    messages of each. ``flat`` None: nothing was seen, and the lower bound is 0.
+    Where the rounds are those of the schedule, each goes over the outermost of its levels; else all go over the outermost one
+    of the network. That is an upper bound, since a rank may be ahead of others. Lower bounds are what single ports carry
+    (``chunks`` makes as many messages of each), and, where the form is exact on one level, its rounds each over the innermost
+    of its levels: then some chain of messages that wait for one another has one of each round. ``flat`` None: nothing was
+    seen, and the lower bound is 0.
     """
     plain = tuple(step for step in form.rounds if isinstance(step, Rounds))
-    rounds: tuple[Step, ...]
-    if flat is not None and len(flat.rounds) == form.count and plain == form.rounds:
-        rounds = tuple(_on_own_levels(plain, flat.rounds))
+    told = flat is not None and len(flat.rounds) == form.count and plain == form.rounds
+    if flat is None or not told:
+        rounds: tuple[Step, ...] = tuple(_outermost(step, outermost) for step in form.rounds)
     else:
-        rounds = tuple(_outermost(step, outermost) for step in form.rounds)
-    loads = () if flat is None else flat.loads
-    least = tuple((_carried(load, size, chunks),) for load in loads)
-    return Form(rounds, form.sent, least or ((Rounds(0, 0.0),),))
+        rounds = tuple(_on_levels(plain, [high for _, high in flat.rounds]))
+    least: list[tuple[Rounds, ...]] = [(_carried(load, size, chunks),) for load in (() if flat is None else flat.loads)]
+    if flat is not None and told and not form.least:
+        least.append(tuple(_on_levels(plain, [low for low, _ in flat.rounds])))
+    return Form(rounds, form.sent, tuple(least) or ((Rounds(0, 0.0),),))
 
 
 def _outermost(step: Step, level: int) -> Step:
     if isinstance(step, Abreast):
-        return Abreast(tuple(tuple(replace(alike, level=level) for alike in way) for way in step.ways))
+        return Abreast(step.count, tuple(tuple(replace(alike, level=level) for alike in way) for way in step.ways))
     return replace(step, level=level)
 
 
@@ -89,7 +95,7 @@ def _carried(load: Load, size: int, chunks: int) -> Rounds:
     return Rounds(messages, size * load.part / messages, level=load.level)
 
 
-def _on_own_levels(rounds: tuple[Rounds, ...], levels: tuple[int, ...]) -> Iterator[Rounds]:
+def _on_levels(rounds: tuple[Rounds, ...], levels: Sequence[int]) -> Iterator[Rounds]:
     begun = 0
     for alike in rounds:
         if alike.size is None:

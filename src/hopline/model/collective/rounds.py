@@ -12,6 +12,7 @@ it has ended. Where ranks wait only for what they need, as simulated, the time i
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -47,21 +48,16 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class Abreast:
-    """Sequences of rounds that go on at the same time, on levels or ports of their own; what follows waits for the slowest."""
+    """Sequences that go on at the same time, each on one level or port; what follows waits for the slowest.
 
+    ``count``: rounds of the schedule that all of this is; a sequence may have several messages in each of them.
+    """
+
+    count: int
     ways: tuple[tuple[Rounds, ...], ...]
-
-    @property
-    def count(self) -> int:
-        """Rounds with messages of the way that has most."""
-        return max((_count(way) for way in self.ways), default=0)
 
 
 Step = Rounds | Abreast
-
-
-def _count(steps: Sequence[Step]) -> int:
-    return sum(step.count for step in steps if isinstance(step, Abreast) or step.size is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +81,13 @@ class Form:
     @property
     def count(self) -> int:
         """Number of rounds with messages."""
-        return _count(self.rounds)
+        return sum(step.count for step in self.rounds if isinstance(step, Abreast) or step.size is not None)
+
+    @property
+    def messages(self) -> int:
+        """Messages that a rank sends, at most; of sequences abreast those of the longest."""
+        longest = (max(step.ways, key=_messages) if isinstance(step, Abreast) else (step,) for step in self.rounds)
+        return sum(_messages(way) for way in longest)
 
     @property
     def adds(self) -> bool:
@@ -130,7 +132,20 @@ def cost(steps: Sequence[Step], fabric: Levels, choose: Choose = max) -> Cost:
 
 
 def _slowest(step: Abreast, fabric: Levels, choose: Choose) -> Cost:
-    return max((cost(way, fabric, choose) for way in step.ways), key=lambda found: found.time)
+    """Levels of the form that are one here come one after the other, where channels of theirs share a NIC."""
+    found: dict[int | None, Cost] = {}
+    for way in step.ways:
+        level, time = way[0].level, cost(way, fabric, choose)
+        found[level] = max(found.get(level, time), time, key=lambda cost: cost.time)
+    told = [level for level in found if level is not None and level >= len(fabric.levels) - 1]
+    channels = {channel for way in step.ways if way[0].level in told for channel in way[0].channels}
+    if len(told) > 1 and len(channels) > len({channel % fabric.levels[-1].nics for channel in channels}):
+        found[told[0]] = functools.reduce(Cost.__add__, [found.pop(level) for level in told])
+    return max(found.values(), key=lambda cost: cost.time)
+
+
+def _messages(way: Sequence[Rounds]) -> int:
+    return sum(alike.count * len(alike.channels) for alike in way if alike.size is not None)
 
 
 def _alike(alike: Rounds, fabric: Levels, choose: Choose) -> Cost:

@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hopline.model.collective import binomial, double_trees, doubling, pipelines, rings
+from hopline.model.collective import (
+    alltoall,
+    binomial,
+    bruck,
+    direct,
+    double_trees,
+    doubling,
+    gathering,
+    hierarchy,
+    many_rings,
+    pipelines,
+    reshard,
+    rings,
+)
 from hopline.model.collective.rounds import Form
 from hopline.schedule.shape import Shape
 
@@ -29,4 +42,23 @@ FORMS: dict[str, Callable[[Shape], Form]] = {
     "reduce-chain": pipelines.chain_reduce,
     "reduce-binary_tree": pipelines.tree_reduce,
     "reduce-scatter_gather": doubling.reduce,
+    "all_reduce-rings": many_rings.all_reduce,
+    "all_reduce-flat_ring": many_rings.flat_ring,
+    "all_reduce-hierarchical": hierarchy.all_reduce,
+    "all_reduce-hierarchical_chunked": hierarchy.all_reduce_chunked,
+    "all_reduce-direct": direct.all_reduce,
+    "reduce_scatter-direct": direct.reduce_scatter,
+    "reduce_scatter-bruck": bruck.reduce_scatter,
+    "all_gather-direct": direct.all_gather,
+    "all_gather-bruck": bruck.all_gather,
+    "alltoall-pairwise": alltoall.pairwise,
+    "alltoall-bruck": alltoall.bruck,
+    "alltoall-hierarchical": alltoall.hierarchical,
+    "gather-direct": gathering.gather_direct,
+    "gather-binomial": gathering.gather_binomial,
+    "scatter-direct": gathering.scatter_direct,
+    "scatter-binomial": gathering.scatter_binomial,
+    "sendrecv-ring": direct.sendrecv,
+    "barrier-dissemination": bruck.barrier,
+    "reshard-direct": reshard.direct,
 }

@@ -28,6 +28,12 @@ class Course:
     buffered: bool
     faults: tuple[Fault, ...] = ()
 
+    @property
+    def down(self) -> bool:
+        """Whether every row waits for earlier rows only, a Recv for its Send too."""
+        sends = np.flatnonzero(self.schedule.columns.kind == SEND)
+        return self.inner.down and bool(np.all(self.mate[sends] > sends))
+
     def levels(self, extra: order.Edges | None = None) -> Index:
         """A step of each row after those of all it waits for, with ``extra`` waits of ranks; NONE for rows that never end.
 

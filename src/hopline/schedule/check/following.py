@@ -24,7 +24,6 @@ from hopline.schedule.check.pasts import Words
 from hopline.schedule.operations import COPY, NONE, RECV, REDUCE, Index, Ints, Schedule
 from hopline.schedule.promises import Promise
 
-Progress = Callable[[float, str], None]
 _WORD = 64
 _ROOM = 3 << 30
 """Bytes of state at most."""
@@ -130,8 +129,8 @@ def cut(promise: Promise, where: Line, plan: Moves) -> Ints:
     return carried(distinct(np.concatenate(ends)), plan.source, plan.target, plan.size)
 
 
-def follow(state: State, plan: Moves, progress: Progress | None = None) -> None:
-    """Do all moves."""
+def follow(state: State, plan: Moves, progress: Callable[[float], None]) -> None:
+    """Do all moves; ``progress`` hears the share done."""
     source, count = cells(state.cuts, plan.source, plan.size)
     target = np.searchsorted(state.cuts, plan.target)
     group = plan.step.astype(np.int64) * 2 + plan.adds
@@ -143,8 +142,8 @@ def follow(state: State, plan: Moves, progress: Progress | None = None) -> None:
         row = plan.row[low:high] if int(size.max()) == 1 else np.repeat(plan.row[low:high], size)
         act = _add if plan.adds[low] else _put
         act(state, row, spread(source[low:high], size), spread(target[low:high], size))
-        if progress and not number % 64:
-            progress(low / len(group), "following the bytes")
+        if number % 64 == 0:
+            progress(low / len(group))
 
 
 def _put(state: State, row: Index, source: Ints, target: Ints) -> None:

@@ -99,8 +99,8 @@ def races(schedule: Schedule, order: Sequence, past: Past) -> Races:
     return Races(order.row[one], order.row[two], order.cell[one], kind)
 
 
-def faults(schedule: Schedule, found: Races, where: cells.Line, cuts: Ints, buffers: str) -> list[Fault]:
-    """The first race of each kind; ``buffers`` says what would mend the overwritten."""
+def faults(schedule: Schedule, found: Races, where: cells.Line, cuts: Ints, hints: str) -> list[Fault]:
+    """The first race of each kind; ``hints`` says how many buffers would mend those they can."""
     out = []
     for number, kind in enumerate(KINDS):
         rows = np.flatnonzero(found.kind == number)
@@ -112,7 +112,7 @@ def faults(schedule: Schedule, found: Races, where: cells.Line, cuts: Ints, buff
         low, size = _stretch(cuts, found.cell[mine])
         said = _SAYS[number].format(bytes=where.told(schedule, low, size), first=words.operation(schedule, first))
         count = len(np.unique(found.first[rows].astype(np.int64) << 32 | found.second[rows]))
-        hint = buffers if kind == "overwritten" else ""
+        hint = hints if mended(schedule, found)[i] else ""
         out.append(
             Fault(kind, f"{words.operation(schedule, second)} {said}{hint}{words.more(count - 1)}", (second, first))
         )
@@ -128,13 +128,20 @@ def _stretch(cuts: Ints, chosen: Ints) -> tuple[int, int]:
     return low, int(cuts[last + 1]) - low
 
 
+def mended(schedule: Schedule, found: Races) -> Truth:
+    """Which races more buffers would mend: those in which a reader is overtaken by the next filling of what it reads."""
+    fills = schedule.columns.kind[found.second] != REDUCE
+    mends: Truth = fills & (found.kind == KINDS.index("overwritten"))
+    return mends
+
+
 def buffers(schedule: Schedule, order: Sequence, found: Races, past: Past) -> tuple[int, bool]:
-    """How many buffers used in turn would put the overwritten in order, and whether all cells and fillings were looked at.
+    """How many buffers used in turn would mend these races, and whether all cells and fillings were looked at.
 
     Recv and Copy fill a cell; others use what the last filling before them left. With B buffers filling k takes the place of
     filling k - B, and must come after all who use that one; B is the least for which every filling does.
     """
-    regions = np.unique(found.cell[found.kind == KINDS.index("overwritten")])
+    regions = np.unique(found.cell[mended(schedule, found)])
     most, whole = 1, len(regions) <= _REGIONS
     for cell in regions[:_REGIONS].tolist():
         low, high = np.searchsorted(order.cell, [cell, cell + 1])

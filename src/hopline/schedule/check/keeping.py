@@ -138,7 +138,9 @@ def _say(
 
 
 def _of(schedule: Schedule, where: Line, ranks: list[int], code: int, size: int) -> str:
-    return f"{'' if len(ranks) == 1 else 'the sum over '}{words.ranks(ranks)}'s {where.told(schedule, code, size)}"
+    """``bytes [0, 4) of data of rank 1``."""
+    some = f"{where.told(schedule, code, size)} of {words.ranks(ranks)}"
+    return some if len(ranks) == 1 else f"the sum of {some}"
 
 
 def _trace(schedule: Schedule, state: State, where: Line, code: int, lacking: int, good: set[int]) -> tuple[str, int]:

@@ -55,5 +55,5 @@ def unequal(schedule: Schedule, mate: Index) -> list[Fault]:
     send = int(sends[broken[0]])
     recv = int(mate[send])
     said = f"{words.operation(schedule, send)} has {columns.size[send]} bytes, "
-    said += f"{words.operation(schedule, recv)} {columns.size[recv]}"
+    said += f"{words.operation(schedule, recv)} has {columns.size[recv]}"
     return [Fault("sizes", said + words.more(len(broken) - 1), (send, recv))]

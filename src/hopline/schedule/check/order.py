@@ -117,7 +117,8 @@ def spread(first: Ints | Index, count: Ints | Index) -> Ints:
     ends = np.cumsum(count, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     if total == len(first) and int(count.min(initial=1)) == 1:
-        return np.array(first, np.int64)
+        same: Ints = np.array(first, np.int64)
+        return same
     return np.arange(total) + np.repeat(first - (ends - count), count)
 
 

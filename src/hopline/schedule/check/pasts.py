@@ -2,7 +2,7 @@
 
 What belongs here: exact answers to "is X done before Y begins".
 
-X is done at the end of its node: a Send has read its bytes when it ends and also when its Recv ends; a Recv, Reduce or Copy has
+X is done at the end of its node: a Send has read its bytes when it ends and when its Recv ends, a Recv, Reduce or Copy has
 written by its end. A Recv writes after both its own and its Send's beginning. All of this holds when sends block, too: then
 more is in order, so what is in order here is in order always.
 

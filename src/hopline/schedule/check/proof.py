@@ -39,7 +39,7 @@ class Checked:
         not checked.
     buffers
         How many of each buffer, used in turn, keep all bytes until their readers are done: 1 where it is right as it is; None:
-        not checked.
+        not checked, or no number of buffers would.
     unchecked
         What was not proved, and why.
     """
@@ -154,28 +154,25 @@ class _Proof:
         touches = cells.touches(self.schedule, where)
         cuts = cells.distinct(np.concatenate([touches.address, touches.address + touches.size]))
         past = course.past()
-        order = hazards.sequence(touches, cuts, None if course.inner.down else past.place())
+        order = hazards.sequence(touches, cuts, None if course.down else past.place())
         found = hazards.races(self.schedule, order, past)
-        self.buffers, hint = 1, ""
-        if np.any(found.kind == hazards.KINDS.index("overwritten")):
-            self.buffers, whole = hazards.buffers(self.schedule, order, found, past)
-            hint = f"; {'' if whole else 'at least '}{self.buffers} buffers used in turn would do"
+        count, whole = hazards.buffers(self.schedule, order, found, past)
+        self.buffers = count if np.all(hazards.mended(self.schedule, found)) else None
+        hint = f"; {'' if whole else 'at least '}{count} buffers used in turn would do"
         self.faults += hazards.faults(self.schedule, found, where, cuts, hint)
         return found
 
     def _data(self, course: Course, promise: Promise, races: hazards.Races | None) -> None:
-        """Follow the bytes; through a race, in the order that its rows are meant to have."""
-        extra = None
-        if races is not None and len(races.first):
-            extra = edges(races.first, races.second, AFTER)
-        step = course.levels(extra)
-        if np.any(step == NONE):
+        """Follow the bytes; through races, in the order of rows, if that is an order that they can run in."""
+        raced = races is not None and len(races.first) > 0
+        step = course.levels(edges(races.first, races.second, AFTER) if races is not None and raced else None)
+        if (raced and not course.down) or np.any(step == NONE):
             self.unchecked.append("data: it depends on who wins a race")
             return
         where = cells.line(self.schedule)
         plan = following.moves(self.schedule, course.mate, where, step, flying=not course.blocking)
         cuts = following.cut(promise, where, plan)
         state = following.begun(self.schedule, promise, where, cuts)
-        following.follow(state, plan, self.progress)
+        following.follow(state, plan, lambda share: self._tell(0.4 + 0.6 * share, "following the bytes"))
         self.faults += keeping.mistakes(self.schedule, state, where, promise.wanted)
         self.faults += keeping.broken(self.schedule, state, where, promise.wanted)

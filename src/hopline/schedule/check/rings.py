@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 
 from hopline.schedule.check import words
-from hopline.schedule.check.order import AFTER, BEGUN, LANE, MESSAGE, Waits
+from hopline.schedule.check.order import AFTER, BEGUN, LANE, MESSAGE, OWN, Waits
 from hopline.schedule.operations import NONE, Index, Ints, Schedule
 
 _CAUSES = {LANE: "stands behind", AFTER: "comes after", BEGUN: "waits for the beginning of", MESSAGE: "waits for"}
@@ -78,7 +78,7 @@ def _hops(graph: Waits, path: list[int]) -> list[Hop]:
     hops: list[Hop] = []
     for here, then in zip(path, path[1:] + path[:1], strict=True):
         second, first = int(graph.edges.second[here]), int(graph.edges.first[here])
-        if second != first or len(path) == 1:
+        if graph.edges.cause[here] != OWN:
             hops.append((second, int(graph.edges.cause[here]), first))
         waiting = int(graph.edges.second[then])
         if waiting != first:

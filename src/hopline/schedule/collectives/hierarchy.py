@@ -64,26 +64,28 @@ def all_reduce_chunked(shape: Shape) -> Schedule:
 
 def phases(levels: Sequence[int], size: int) -> list[Phase]:
     """Reduce-scatter on all levels, the innermost first, then all-gather on all, the outermost first."""
-    down, up = [], []
+    down, up = list[Phase](), list[Phase]()
     start, held = np.zeros(int(np.prod(levels)), np.int64), np.full(int(np.prod(levels)), size)
     for level, (members, place) in enumerate(zip(levels, places(levels), strict=True)):
         receiver, piece = neighbours(levels, level), place - np.arange(members - 1)[:, None]
-        down.append(Phase(level, True, receiver, *_part(start, held, members, (piece - 1) % members)))
-        up.append(Phase(level, False, receiver, *_part(start, held, members, piece % members)))
-        start, held = _part(start, held, members, place)
+        for way, number in ((down, piece - 1), (up, piece)):
+            first, sent = part(held, members, number % members)
+            way.append(Phase(level, way is down, receiver, start + first, sent))
+        first, held = part(held, members, place)
+        start = start + first
     return down + up[::-1]
 
 
-def _part(start: Ints, size: Ints, parts: int, piece: Ints) -> tuple[Ints, Ints]:
-    """First byte and size of a ``piece`` of each range, as ``split`` cuts it."""
+def part(size: Ints, parts: int, piece: Ints) -> tuple[Ints, Ints]:
+    """First byte and size of a ``piece`` of ranges of ``size`` bytes, as ``split`` cuts them."""
     each, larger = np.divmod(size, parts)
-    return start + piece * each + np.minimum(piece, larger), each + (piece < larger)
+    return piece * each + np.minimum(piece, larger), each + (piece < larger)
 
 
 def _take(draft: Draft, phase: Phase, turn: int, base: int, last: Index) -> None:
     """One round of a phase of the chunk that begins at ``base`` and of which each rank has received ``last``.
 
-    What is added up comes in where the phase before may still be read; what is kept comes from ranks that have all of it.
+    Channels do not wait for one another, so each phase of a rank waits for its phase before.
     """
     draft.messages(
         np.arange(len(last)),
@@ -94,7 +96,7 @@ def _take(draft: Draft, phase: Phase, turn: int, base: int, last: Index) -> None
         reduce=phase.reduce,
         channel=phase.level,
         after=last,
-        wait=last if phase.reduce else False,
+        wait=last,
     )
 
 

@@ -9,7 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hopline.errors import UnknownNameError
-from hopline.schedule.collectives import binomial, double_trees, doubling, pipelines, rings
+from hopline.schedule.collectives import (
+    alltoall,
+    binomial,
+    bruck,
+    direct,
+    double_trees,
+    doubling,
+    gathering,
+    hierarchy,
+    many_rings,
+    pipelines,
+    reshard,
+    rings,
+)
 from hopline.schedule.operations import Schedule
 from hopline.schedule.shape import Shape
 
@@ -76,6 +89,48 @@ COLLECTIVES: dict[str, Collective] = _table(
     ),
     Collective("reduce", "binary_tree", pipelines.tree_reduce, ("chunks",), about="chunks up a binary tree, added up"),
     Collective("reduce", "scatter_gather", doubling.reduce, about="halves, quarters, ... added up, then gathered"),
+    Collective(
+        "all_reduce",
+        "rings",
+        many_rings.all_reduce,
+        ("levels", "channels"),
+        about="several rings at once, one a channel",
+    ),
+    Collective(
+        "all_reduce", "flat_ring", many_rings.flat_ring, ("levels",), about="one ring over all levels, group by group"
+    ),
+    Collective(
+        "all_reduce", "hierarchical", hierarchy.all_reduce, ("levels",), about="rings on each level in turn, and back"
+    ),
+    Collective(
+        "all_reduce",
+        "hierarchical_chunked",
+        hierarchy.all_reduce_chunked,
+        ("levels", "chunks"),
+        exact=False,
+        about="the hierarchical one with chunks that are on different levels at the same time",
+    ),
+    Collective("all_reduce", "direct", direct.all_reduce, about="pieces straight to their owners, sums to everybody"),
+    Collective("reduce_scatter", "direct", direct.reduce_scatter, about="pieces straight to their owners"),
+    Collective(
+        "reduce_scatter", "bruck", bruck.reduce_scatter, about="..., 4, 2, 1 pieces to ranks as far away, added up"
+    ),
+    Collective("all_gather", "direct", direct.all_gather, about="the own piece straight to everybody"),
+    Collective("all_gather", "bruck", bruck.all_gather, about="1, 2, 4, ... pieces to ranks as far away"),
+    Collective("alltoall", "pairwise", alltoall.pairwise, about="a block to each rank in turn"),
+    Collective("alltoall", "bruck", alltoall.bruck, about="half of the blocks to ranks 1, 2, 4, ... away"),
+    Collective(
+        "alltoall", "hierarchical", alltoall.hierarchical, ("levels",), about="inside of groups first, then across"
+    ),
+    Collective("gather", "direct", gathering.gather_direct, about="rank 0 takes the pieces in turn"),
+    Collective("gather", "binomial", gathering.gather_binomial, about="pieces up a binomial tree"),
+    Collective("scatter", "direct", gathering.scatter_direct, about="rank 0 hands out the pieces in turn"),
+    Collective("scatter", "binomial", gathering.scatter_binomial, about="pieces down a binomial tree"),
+    Collective("sendrecv", "ring", direct.sendrecv, about="everything to the next rank"),
+    Collective("barrier", "dissemination", bruck.barrier, about="zero bytes to ranks 1, 2, 4, ... away"),
+    Collective(
+        "reshard", "direct", reshard.direct, ("targets",), about="pieces of the first ranks to the last ones, cut anew"
+    ),
 )
 
 

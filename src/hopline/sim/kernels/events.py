@@ -28,8 +28,8 @@ class State(NamedTuple):
     ----------
     at
         NOW: the tick. FLIGHTS, FRESH, FREED: how many. SPARE: the first unused flight. TURN: of the next message that waits.
-        LEFT, LIMIT: rows of this round that are not done, and where it ends. Then the first rows of chains: ASK: the row before on
-        the lane is done; BEGIN: ready; MEET: messages that are ready; GO: begun and on the way; DONE: done.
+        LEFT, LIMIT: rows of this round that are not done, and where it ends. Then the first rows of chains: ASK: the row
+        before on the lane is done; BEGIN: ready; MEET: messages that are ready; GO: begun and on the way; DONE: done.
     below
         The next row on the lane.
     for_done, for_begun
@@ -166,11 +166,9 @@ def _ask(s):
         elif other >= 0 and s.end[other] < 0:
             s.link[row] = s.for_done[other]
             s.for_done[other] = row
-        elif len(s.more) > 0 and _missing(row, s.more, s.end, s.for_done, s.link):
-            pass
-        elif len(s.begun) > 0 and _missing(row, s.begun, s.ready, s.for_begun, s.link):
-            pass
-        else:
+        elif not (len(s.more) > 0 and _missing(row, s.more, s.end, s.for_done, s.link)) and not (
+            len(s.begun) > 0 and _missing(row, s.begun, s.ready, s.for_begun, s.link)
+        ):
             _put(s.at, s.link, BEGIN, row)
         row = behind
 
@@ -322,7 +320,7 @@ def _without(turn, child, link, top):
 
 @part
 def _line_up(s):
-    """Into one heap: first, by their turn, ports that came free and are waited for, then messages that are ready anew, by row."""
+    """Into one heap: by their turn, ports that came free and are waited for, then messages that are ready anew, by row."""
     length = 0
     for place in range(s.at[FREED]):
         port = s.freed[place]
@@ -478,7 +476,7 @@ def share(kind, lane, rank, mate, port, size, eager, width, owner, shared):
             sender = -2 - send if lane[send] == FREE else rank[send] * width + lane[send]
             receiver = -2 - recv if lane[recv] == FREE else rank[recv] * width + lane[recv]
             _claim(owner, shared, port[send], sender)
-            _claim(owner, shared, port[recv], sender if 0 < eager and size[send] <= eager else receiver)
+            _claim(owner, shared, port[recv], sender if eager > 0 and size[send] <= eager else receiver)
 
 
 def _index(length):
@@ -486,8 +484,8 @@ def _index(length):
 
 
 def run(kind, lane, rank, after, size, mate, work, port, rounds, more, begun, ports, ranks, eager):
-    """End, readiness (of none where it is not asked for), what held each message (of none where no port is shared); busy by port,
-    finish by rank.
+    """End, readiness (of none where it is not asked for), what held each message (of none where no port is shared); busy by
+    port, finish by rank.
     """
     rows, width = len(kind), int(lane.max(initial=0)) + 1
     at, link, below = np.full(13, -1, np.int64), _index(rows), _index(rows)

@@ -18,7 +18,7 @@ def _number(rank, lane, row, lanes):
 
 @part
 def _latest(row, ready, pairs, place, times):
-    """The latest of ``ready`` and the times of the rows that ``row`` is paired with; -1: one is not known. And the next place."""
+    """The latest of ``ready`` and the times of rows that ``row`` is paired with (-1: one is not known), and the next place."""
     while place < len(pairs) and pairs[place, 0] == row:
         time = times[pairs[place, 1]]
         ready = -1 if time < 0 or ready < 0 else max(ready, time)
@@ -47,7 +47,7 @@ def go(kind, lane, rank, after, mate, work, port, rounds, more, begun, lanes, ow
 
     Until its Recv comes, a Send's ``end`` is -2 - (when it was ready), and its lane is free at -1.
     """
-    floor = latest = np.int64(0)
+    floor = latest = 0
     sent = number = at_more = at_begun = 0
     for row in range(len(kind)):
         mine = _number(rank, lane, row, lanes)
@@ -102,7 +102,8 @@ def run(kind, lane, rank, after, size, mate, work, port, rounds, more, begun, po
     end, ready = np.full(rows, -1, np.int64), np.full(rows if len(begun) else 0, -1, np.int64)
     busy, finish = np.zeros(ports, np.int64), np.zeros(ranks, np.int64)
     owner, free = np.full(ports, -1, np.int64), np.zeros(ranks * lanes, np.int64)
-    done = eager == 0 and go(
+    early = eager > 0 and bool(np.any((kind == SEND) & (size <= eager)))
+    done = not early and go(
         kind, lane, rank, after, mate, work, port, rounds, more, begun, lanes, owner, free, end, ready, busy, finish
     )
     return done, end, ready, busy, finish

@@ -7,12 +7,16 @@ port; of the Send, then (unless the message is eager) of the Recv: the row befor
 the pairs, the first row of the round before, then the first ``begun`` that was ready at t, and what let that one go.
 """
 
+from typing import Any
+
 import numpy as np
+
+Array = np.ndarray[Any, Any]
 
 SEND, RECV, FREE = 0, 1, 255
 
 
-def above(rank, lane, last, before):
+def above(rank: Array, lane: Array, last: Array, before: Array) -> None:
     """Fills ``before`` with the row above on its lane, where there is one; ``last``: -1 for each lane of each rank."""
     for row in range(len(rank)):
         if lane[row] != FREE:
@@ -20,9 +24,12 @@ def above(rank, lane, last, before):
             last[rank[row], lane[row]] = row
 
 
-def walk(row, kind, size, mate, before, after, more, begun, rounds, work, end, ready, held, eager, path):
-    """Fills ``path`` with rows from ``row`` back to the start, and counts them. Of a message it is the Send, unless the Recv was
-    ready after its data.
+def walk(
+    row: int, kind: Array, size: Array, mate: Array, before: Array, after: Array, more: Array, begun: Array, rounds: Array,
+    work: Array, end: Array, ready: Array, held: Array, eager: int, path: Array,
+) -> int:  # fmt: skip
+    """Fills ``path`` with rows from ``row`` back to the start, and counts them. Of a message it is the Send, unless the Recv
+    was ready after its data.
     """
     length = 0
     while row >= 0:

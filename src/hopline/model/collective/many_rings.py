@@ -1,0 +1,96 @@
+"""Closed forms of rings on several channels, and of one ring over levels.
+
+What belongs here: rounds of which every level, and on it every NIC, has its part to do at the same time.
+
+A round lasts no longer than the busiest NIC is busy: it goes through those who wait in the order in which they came, at most
+one message of each ring, and its messages all come from one rank and go to one. On one network with a NIC for each ring that
+is exact: the largest piece is never waited for. Elsewhere ranks may be ahead of others, and no ring is faster than a piece
+on its way, nor any NIC than all that it carries.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from hopline.model.collective.rounds import Abreast, Form, Rounds
+from hopline.schedule.collectives.many_rings import order
+from hopline.schedule.groups import spans
+from hopline.schedule.pieces import Ints, bound, split
+from hopline.schedule.shape import Shape
+
+Load = tuple[int | None, tuple[int, ...]]
+"""A level, and the channels on which a rank sends over it."""
+
+
+def all_reduce(shape: Shape) -> Form:
+    """2(N - 1) rounds of the largest piece of the largest share, on every channel."""
+    return _rings(shape, shape.channels)
+
+
+def flat_ring(shape: Shape) -> Form:
+    """2(N - 1) rounds of the largest piece, which goes over all levels at once: each round waits for the slowest."""
+    return _rings(shape, 1)
+
+
+def _rings(shape: Shape, count: int) -> Form:
+    if shape.ranks == 1:
+        return Form((), 0)
+    piece, smallest = bound(bound(shape.size, count, 1), shape.ranks, 1), shape.size // count // shape.ranks
+    half, loads = shape.ranks - 1, list(dict.fromkeys(_loads(shape, count)))
+    added = Abreast(half, tuple((Rounds(half, piece, reduced=piece, level=at, channels=on),) for at, on in loads))
+    kept = Abreast(half, tuple((Rounds(half, piece, level=at, channels=on),) for at, on in loads))
+    carried = tuple((Rounds(2 * half, smallest, level=at, channels=on),) for at, on in loads)
+    least = () if len(loads) == count == 1 else (_way(shape, piece), *carried)
+    return Form((added, kept), _sent(shape, count), least)
+
+
+def _loads(shape: Shape, count: int) -> Iterator[Load]:
+    """Of each level the sets of rings that leave some rank over it, the outermost level first."""
+    levels = shape.groups
+    top = max(level for level, members in enumerate(levels) if members > 1)
+    for level in reversed(range(top + 1)):
+        through: dict[int, list[int]] = defaultdict(list)
+        for ring in range(count):
+            through[ring % int(spans(levels)[level])].append(ring)
+        for rings in through.values():
+            for leaving in _beside(rings, levels, level) if level < top else [rings]:
+                yield level if shape.levels else None, tuple(leaving)
+
+
+def _beside(rings: list[int], levels: Sequence[int], level: int) -> Iterator[list[int]]:
+    """Those of ``rings`` that go on in the group; the others leave it at this rank: all that enter at the one after it."""
+    for entry in range(levels[level] if levels[level] > 1 else 0):
+        leaving = [ring for ring in rings if ring // int(spans(levels)[level]) % levels[level] != entry]
+        if leaving:
+            yield leaving
+
+
+def _way(shape: Shape, piece: int) -> tuple[Rounds, ...]:
+    """Of the first piece of ring 0: round the ring but for one step when it is added up, and again when it is kept."""
+    levels = shape.groups
+    several = [level for level, members in enumerate(levels) if members > 1]
+    steps = {
+        level: (levels[level] - 1) * (shape.ranks // int(spans(levels)[level]) // levels[level]) for level in several
+    }
+    steps[several[-1]] += 1
+    added, kept = (
+        [(level, many - (level == left)) for level, many in steps.items()] for left in (several[0], several[-1])
+    )
+    told = [
+        (level if shape.levels else None, many, reduced)
+        for part, reduced in ((added, piece), (kept, 0))
+        for level, many in part
+    ]
+    return tuple(Rounds(many, piece, reduced=reduced, level=level) for level, many, reduced in told if many)
+
+
+def _sent(shape: Shape, count: int) -> int:
+    """A rank leaves out the piece of its place when it adds up, and that of the next when it keeps."""
+    shares, sent = split(shape.size, count), np.zeros(shape.ranks, np.int64)
+    for ring in range(count):
+        pieces: Ints = np.diff(split(int(shares[ring + 1] - shares[ring]), shape.ranks))
+        sent[order(shape.groups, ring)] += 2 * pieces.sum() - pieces - np.roll(pieces, -1)
+    return int(sent.max())

@@ -1,0 +1,308 @@
+"""All algorithms of a collective side by side: times, winners, limits, levers, simulation."""
+
+import random
+
+import pytest
+
+from hopline.curve import Curve
+from hopline.errors import HoplineError, InputError, UnknownNameError
+from hopline.jobs.collectives import contest as contests
+from hopline.jobs.collectives import names, pricing
+from hopline.jobs.collectives.contest import Question, contest, whole_sizes
+from hopline.jobs.collectives.names import Asked
+from hopline.jobs.collectives.pricing import Contender, Ground
+from hopline.jobs.collectives.simulated import engine
+from hopline.jobs.machines import find
+from hopline.jobs.networks import by_levels, by_machine
+from hopline.machine.fabric import Level
+from hopline.model.collective.rounds import Form, Rounds
+from hopline.schedule.collectives.table import COLLECTIVES, Collective
+
+ALPHA, BETA = 1e-6, 50e9
+MIB = 1 << 20
+
+
+def uniform(ranks, nics=1, reduce=0.0):
+    return by_levels([Level(ranks, Curve.line(ALPHA, BETA), nics)], reduce)
+
+
+def nodes(inside=4, count=2):
+    return by_levels([Level(inside, Curve.line(ALPHA, 450e9)), Level(count, Curve.line(2 * ALPHA, BETA))])
+
+
+def ask(benchmark, sizes=None, algorithm="", **more):
+    return Question(Asked(benchmark, algorithm), sizes, **more)
+
+
+def timed(found, algorithm, size):
+    (row,) = (row for row in found.rows if row.size == size)
+    (one,) = (one for one in row.times if one.algorithm == algorithm)
+    return one
+
+
+def test_times_are_those_of_the_closed_forms():
+    found = contest(uniform(16, reduce=1 / 400e9), ask("all_reduce", (0, MIB)))
+    piece = MIB / 16
+    assert timed(found, "ring", MIB).estimate.value == pytest.approx(30 * (ALPHA + piece / BETA) + 15 * piece / 400e9)
+    assert timed(found, "ring", 0).time == pytest.approx(30 * ALPHA)
+    doubling = timed(found, "recursive_doubling", MIB)
+    assert doubling.time == pytest.approx(4 * (ALPHA + MIB / BETA + MIB / 400e9))
+    parts = {term.name: term.value for term in doubling.estimate.terms}
+    assert parts == pytest.approx({"start-ups": 4 * ALPHA, "bytes": 4 * MIB / BETA, "adding up": 4 * MIB / 400e9})
+    assert (doubling.estimate.binds, doubling.estimate.next_limit) == ("bytes", "adding up")
+    assert doubling.estimate.distance == pytest.approx(8)
+
+
+@pytest.mark.parametrize("network", [uniform(8), uniform(6, nics=2), nodes()], ids=["uniform", "two NICs", "nodes"])
+@pytest.mark.parametrize("benchmark", names.benchmarks())
+def test_winners_are_right_to_the_byte(benchmark, network):
+    question = ask(benchmark)
+    found = contest(network, question)
+    if not found.sized:
+        assert (found.winners, found.limits, [row.size for row in found.rows]) == ((), (), [0])
+        return
+    assert (found.winners[0].low, found.winners[-1].high) == (1024, 1 << 30)
+    taking, _ = pricing.contenders(benchmark, Ground.of(network), (1024, 1 << 30))
+
+    def best(size):
+        times = {contender.entry.algorithm: contender.at(size).time for contender in taking}
+        return {name for name, time in times.items() if time <= min(times.values()) * (1 + 1e-9)}
+
+    for before, after in zip(found.winners, found.winners[1:], strict=False):
+        assert after.low == before.high + 1
+        assert before.name in best(before.high)
+        assert before.name not in best(after.low)
+        assert after.name in best(after.low)
+    for span in found.winners:
+        assert span.name in best(random.Random(span.low).randint(span.low, span.high))
+
+
+def test_two_algorithms_meet_where_their_forms_do():
+    """Recursive doubling takes log2(n) (a + m/b), Rabenseifner twice as many start-ups and 2 (n - 1)/n of the bytes."""
+    found = contest(uniform(16), ask("all_reduce", (1024, MIB)))
+    meeting = (8 - 4) * ALPHA / ((4 - 2 * 15 / 16) / BETA)
+    assert [span.name for span in found.winners] == ["recursive_doubling", "rabenseifner"]
+    assert abs(found.winners[0].high - meeting) <= 16
+
+
+def test_limits_tell_where_bytes_take_over():
+    found = contest(uniform(16), ask("all_reduce", (1024, 1 << 30), "ring"))
+    assert [span.name for span in found.limits] == ["start-ups", "bytes"]
+    assert found.limits[0].high == pytest.approx(16 * ALPHA * BETA, abs=16)
+
+
+def test_one_size_tells_the_winners_around_it():
+    found = contest(uniform(16), ask("all_reduce", (MIB,)))
+    assert (found.winners[0].low, found.winners[-1].high) == (1024, 1 << 30)
+    assert len(found.rows) == 1
+
+
+@pytest.mark.parametrize("network", [uniform(8, reduce=1e-12), nodes(), nodes(2, 3)], ids=["8", "4x2", "2x3"])
+@pytest.mark.parametrize("benchmark", names.benchmarks())
+def test_simulated_times_lie_within_the_closed_forms(benchmark, network):
+    found = contest(network, ask(benchmark, None, simulate=engine()))
+    sized = (0, 24_000, 3 * MIB) if found.sized else None
+    found = contest(network, ask(benchmark, sized, simulate=engine()))
+    assert found.simulated
+    for one in (one for row in found.rows for one in row.times):
+        low = one.estimate.value if one.estimate.low is None else one.estimate.low
+        assert low * 0.99 <= one.simulated <= one.estimate.value * 1.01, (one.algorithm, one.size)
+        assert one.reasons == ()
+
+
+def test_levers_are_worked_out_anew():
+    found = contest(uniform(16, reduce=1e-12), ask("all_reduce", (1, MIB, 1 << 40), "ring"))
+    gains = {lever.name: [changed.gain for changed in lever.changed] for lever in found.levers}
+    assert gains["twice the bandwidth"] == pytest.approx([1, 1.55, 1.95], abs=0.1)
+    assert gains["half the start-up"] == pytest.approx([2, 1.25, 1], abs=0.1)
+    assert gains["twice the NICs"] == [1, 1, 1]
+    assert gains["another algorithm"][0] == pytest.approx(7.5, rel=0.01)
+    assert gains["adding up twice as fast"][-1] == pytest.approx(1.024, abs=0.002)
+    assert [lever.gain for lever in found.levers] == sorted((lever.gain for lever in found.levers), reverse=True)
+
+
+def test_no_other_algorithm_beats_the_fastest():
+    found = contest(uniform(16), ask("all_reduce"))
+    (other,) = (lever for lever in found.levers if lever.name == "another algorithm")
+    assert all(changed.gain <= 1 for changed in other.changed)
+    for changed in other.changed:
+        (row,) = (row for row in found.rows if row.size == changed.size)
+        assert changed.time == sorted(one.time for one in row.times)[1]
+
+
+def pipelined():
+    return [
+        entry for entry in COLLECTIVES.values() if "chunks" in entry.uses and entry.benchmark in ("broadcast", "reduce")
+    ]
+
+
+@pytest.mark.parametrize("entry", pipelined(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("size", [2, 1000, 100_000, 1 << 20])
+def test_the_best_chunks_are_those_of_trying_all(entry, size):
+    contender = Contender(entry, Ground.of(uniform(8)))
+    found = contender.at(size)
+    best = min(contender.with_chunks(size, k) for k in range(1, min(size, 300) + 1))
+    assert found.time <= best * 1.001
+    assert 1 <= found.chunks <= size
+    assert min(found.beside) >= found.time
+
+
+def test_nothing_is_cut_into_less_than_bytes():
+    contender = Contender(pipelined()[0], Ground.of(uniform(8)))
+    assert [contender.at(size).chunks for size in (0, 1)] == [1, 1]
+    assert contender.at(0).beside is None
+
+
+def added(monkeypatch, name, form, uses=()):
+    benchmark, algorithm = name.split("-")
+    entry = Collective(benchmark, algorithm, COLLECTIVES["all_reduce-ring"].build, uses)
+    monkeypatch.setitem(COLLECTIVES, name, entry)
+    monkeypatch.setitem(pricing.FORMS, name, form)
+
+
+def test_an_algorithm_of_the_table_takes_part(monkeypatch):
+    added(monkeypatch, "all_reduce-magic", lambda shape: Form((Rounds(1, 0.0),), 0))
+    found = contest(uniform(16), ask("all_reduce"))
+    assert [span.name for span in found.winners] == ["magic"]
+    assert found.algorithms[0] == "magic"
+
+
+def test_what_cannot_be_asked_is_left_out_with_the_reason(monkeypatch):
+    def fussy(shape):
+        raise InputError(f"{shape.ranks} ranks: expected 17")
+
+    added(monkeypatch, "all_reduce-fussy", fussy)
+    found = contest(uniform(16), ask("all_reduce"))
+    assert ("fussy", "16 ranks: expected 17") in [(out.algorithm, out.reason) for out in found.left_out]
+    with pytest.raises(InputError, match="all_reduce-fussy: 16 ranks: expected 17"):
+        contest(uniform(16), ask("all_reduce", algorithm="fussy"))
+
+
+def test_a_bound_that_may_be_faster_is_marked(monkeypatch):
+    added(monkeypatch, "all_reduce-vague", lambda shape: Form((Rounds(99, 1e9),), 0, ((Rounds(1, 0.0),),)))
+    found = contest(uniform(16), ask("all_reduce"))
+    assert all([one.algorithm for one in row.perhaps] == ["vague"] for row in found.rows)
+    simulated = contest(uniform(16), ask("all_reduce", simulate=engine()))
+    assert all(row.perhaps == () for row in simulated.rows)
+
+
+def test_as_fast_is_no_change(monkeypatch):
+    added(monkeypatch, "all_reduce-twin", pricing.FORMS["all_reduce-ring"])
+    found = contest(uniform(3), ask("all_reduce", (1 << 30,)))
+    assert {"ring", "twin"} <= {one.algorithm for one in found.rows[0].fastest}
+    assert "twin" not in [span.name for span in found.winners]
+
+
+def test_one_rank_sends_nothing():
+    found = contest(uniform(1), ask("all_reduce", (MIB,)))
+    assert (found.winners, found.levers) == ((), ())
+    assert all(one.time == 0 for one in found.rows[0].times)
+
+
+def test_ports_of_a_machine_are_told_as_the_reason():
+    """Ranks in turns over two nodes: what formulas take to be inside of a node goes between nodes."""
+    places = ("h0.gpu0", "h1.gpu0", "h0.gpu1", "h1.gpu1")
+    network = by_machine(find("dgx-h100"), None, places)
+    found = contest(network, ask("all_reduce", (1 << 30,), simulate=engine()))
+    assert [p.text for p in found.premises if p.status == "broken"] == ["ranks stand node by node, all over like links"]
+    rabenseifner = timed(found, "rabenseifner", 1 << 30)
+    assert rabenseifner.difference > 0.5
+    assert rabenseifner.reasons[0].startswith("ports and wires of the machine")
+    right = by_machine(find("dgx-h100"), 16)
+    assert not [p for p in contest(right, ask("all_reduce", (MIB,))).premises if p.status == "broken"]
+
+
+def test_unequal_pieces_are_told_as_the_reason(monkeypatch):
+    """Two bytes on three ranks: a form that takes every piece for a byte is too slow where nothing is sent."""
+    slow = by_levels([Level(3, Curve.line(1e-9, 1.0))])
+    found = contest(slow, ask("all_reduce", (2,), simulate=engine()))
+    for one in found.rows[0].times:
+        if one.difference and abs(one.difference) > 0.01:
+            assert one.reasons, one.algorithm
+
+
+def test_too_large_to_simulate_is_said(monkeypatch):
+    monkeypatch.setattr("hopline.jobs.collectives.simulated.MOST_MESSAGES", 100)
+    found = contest(uniform(8), ask("all_reduce", (MIB,), simulate=engine()))
+    ring = timed(found, "ring", MIB)
+    assert ring.simulated is None
+    assert "112 messages" in ring.skipped
+    assert timed(found, "recursive_doubling", MIB).simulated is not None
+
+
+def test_several_networks_leave_out_what_cannot_be():
+    def none():
+        raise InputError("no such network")
+
+    question = ask("broadcast", (MIB,))
+    found, failed = contests.contests([("a", none), ("b", lambda: uniform(4))], question)
+    assert [name for name, _ in found] == ["b"]
+    assert failed == [("a", "no such network")]
+    with pytest.raises(HoplineError, match="no such network"):
+        contests.contests([("a", none)], question)
+
+
+def test_progress_goes_forward_to_the_end():
+    told = []
+    contests.contests(
+        [("a", lambda: uniform(4)), ("b", lambda: uniform(8))],
+        ask("all_reduce", (1024, MIB), simulate=engine()),
+        lambda fraction, text: told.append((fraction, text)),
+    )
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] < fractions[-1] < 1
+    assert told[0][1].startswith("a, ")
+
+
+def test_channels_are_one_for_each_nic():
+    assert Ground.of(uniform(16)).channels == 1
+    assert Ground.of(uniform(16, nics=4)).channels == 4
+    assert Ground.of(nodes(8, 2)).channels == 8
+    assert Ground.of(nodes(8, 2), channels=3).channels == 3
+
+
+def test_levels_of_one_are_no_levels():
+    """A level without a second member must not shift the levels that forms count."""
+    alone = by_levels([Level(1, Curve.line(5.0, 1.0)), Level(8, Curve.line(ALPHA, BETA))])
+    times = [[one.time for one in contest(net, ask("all_reduce")).rows[-1].times] for net in (alone, uniform(8))]
+    assert times[0] == times[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm", "meant"),
+    [
+        ("allreduce", None, ("all_reduce", "")),
+        ("MPI_Allreduce", None, ("all_reduce", "")),
+        ("bcast", "chain", ("broadcast", "chain")),
+        ("allreduce-ring", None, ("all_reduce", "ring")),
+        ("all_reduce-recursive_doubling", None, ("all_reduce", "recursive_doubling")),
+    ],
+)
+def test_names_are_understood(name, algorithm, meant):
+    found = names.asked(name, algorithm)
+    assert (found.benchmark, found.algorithm) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"), [("foo", None), ("all_reduce", "foo"), ("foo-ring", None), ("all_reduce-x", None)]
+)
+def test_names_that_there_are_not(name, algorithm):
+    with pytest.raises(UnknownNameError, match="known are"):
+        names.asked(name, algorithm)
+
+
+def test_the_list_is_the_table():
+    listed = names.listed()
+    assert sum(map(len, listed.values())) == len(COLLECTIVES)
+    assert all(about for algorithms in listed.values() for _, about in algorithms)
+
+
+@pytest.mark.parametrize("size", [-1.0, 1.5, 1e300, float("nan"), float("inf")])
+def test_sizes_are_whole_bytes(size):
+    with pytest.raises(InputError, match="whole bytes"):
+        whole_sizes([size])
+
+
+def test_sizes_stand_in_order_once():
+    assert whole_sizes([8.0, 0.0, 8.0, 4.0]) == (0, 4, 8)
