@@ -206,6 +206,8 @@ def _levers(levers: Sequence[Lever], found: Contest) -> list[Block]:
 def _change(changed: Changed, row: Row, fixed: str) -> str:
     before = fixed or min(row.times, key=lambda timed: timed.estimate.value).algorithm
     other = f", {changed.algorithm}" if changed.algorithm != before else ""
+    if not changed.algorithm:
+        return "uncut"
     if abs(changed.gain - 1) <= _SAME:
         return "no gain"
     if changed.gain < 1:

@@ -6,7 +6,6 @@ What belongs here: the changes, and what they are worth.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from hopline.jobs.collectives.pricing import Contender, Ground, level_names
 from hopline.records.contest import Changed, Lever, Timed
@@ -29,7 +28,7 @@ def levers(
     if all(others):
         news = [best(other, old.size) for other, old in zip(others, before, strict=True)]
         found.append(Lever("another algorithm", tuple(map(_changed, before, news))))
-    if all(old.beside for old in before):
+    if any(old.beside for old in before):
         found += [Lever(name, tuple(_cut(old, i) for old in before)) for i, name in enumerate(_CUTS)]
     return tuple(sorted(found, key=lambda lever: -lever.gain))
 
@@ -63,6 +62,8 @@ def _changed(old: Timed, new: Timed) -> Changed:
 
 
 def _cut(old: Timed, which: int) -> Changed:
-    seconds = (old.beside or (old.estimate.value,) * 2)[which]
-    blank = _changed(old, old)
-    return replace(blank, time=seconds, gain=old.estimate.value / seconds if seconds > 0 else 1.0)
+    """With another number of chunks; an algorithm "" stands for one that cuts nothing."""
+    if old.beside is None:
+        return Changed(old.size, "", old.estimate.value, 1.0)
+    seconds = old.beside[which]
+    return Changed(old.size, old.algorithm, seconds, old.estimate.value / seconds if seconds > 0 else 1.0)
