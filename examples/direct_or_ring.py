@@ -55,25 +55,24 @@ def ring(rings: int = 1) -> Schedule:
     return COLLECTIVES["all_reduce-rings"].build(Shape(RANKS, SIZE, channels=rings))
 
 
-def by_formula(bandwidth: float) -> float:
-    """The same for both: 2(n - 1) messages of an n-th, one after the other."""
-    return cost(
-        FORMS["all_reduce-ring"](Shape(RANKS, SIZE)).rounds, Levels.uniform(RANKS, Curve.line(LATENCY, bandwidth))
-    ).time
+def by_formula(name: str, bandwidth: float) -> str:
+    """2(n - 1) messages of an n-th, one after the other."""
+    form = FORMS[name](Shape(RANKS, SIZE))
+    return show(cost(form.rounds, Levels.uniform(RANKS, Curve.line(LATENCY, bandwidth))).time, "time")
 
 
 print("Question: 100 MB on 8 NPUs, 50 GB/s, 10 ns. Can a direct all-reduce be twice as fast as a ring?\n")
-sent = {name: int(made.sent.max()) for name, made in (("ring", ring()), ("direct", direct()))}
-print(f"What an NPU sends: ring {sent['ring'] / 1e6:.1f} MB, direct {sent['direct'] / 1e6:.1f} MB, both in 14 steps.")
-print(f"By formula, 2 x 7/8 x 100 MB over 50 GB/s: {show(by_formula(BANDWIDTH), 'time')} for either one")
-print(f"where a GB is 2^30 bytes:                  {show(by_formula(50 * 2**30), 'time')} for either one\n")
+print(f"{'By formula':20}{'an NPU sends':>14}{'50 GB/s':>12}{'50 x 2^30 B/s':>15}")
+for title, name in (("ring", "all_reduce-ring"), ("direct", "all_reduce-direct")):
+    sent = f"{FORMS[name](Shape(RANKS, SIZE)).sent / 1e6:.0f} MB"
+    print(f"{title:20}{sent:>14}{by_formula(name, BANDWIDTH):>12}{by_formula(name, 50 * 2**30):>15}")
 
 FABRICS = {
     "one port each way, 50 GB/s": Levels.uniform(RANKS, Curve.line(LATENCY, BANDWIDTH)),
     "two ports each way, 25 GB/s": Levels.uniform(RANKS, Curve.line(LATENCY, BANDWIDTH / 2), nics=2),
     "one port for both ways, 50 GB/s": half_duplex(),
 }
-print(f"{'Simulated':33}{'ring':>12}{'two rings':>12}{'direct':>12}")
+print(f"\n{'Simulated':33}{'ring':>12}{'two rings':>12}{'direct':>12}")
 for name, fabric in FABRICS.items():
     two = name.startswith("two")
     times = [simulate(made, fabric).time for made in (ring(), ring(2), direct(2 if two else 1))]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_formula_and_simulation_stand_side_by_side(capsys):
     assert code == 0
     assert "7.579747 ms" in out
     assert "closed form 7.579747 ms: the same" in out
-    assert "messages   480" in out
+    assert re.search(r"messages +480 +5.625 GiB in all", out)
 
 
 def test_json_is_complete(capsys):
@@ -51,7 +52,7 @@ def test_the_books_comparison(capsys):
     }
     assert times["all_reduce-flat_ring"] == pytest.approx(7.5497e-3, rel=1e-4)
     assert times["all_reduce-hierarchical"] == pytest.approx(1.28625e-3, rel=1e-4)
-    assert times["all_reduce-rings"] < 0.9438e-3 * 1.9
+    assert 0.9437e-3 < times["all_reduce-rings"] < times["all_reduce-hierarchical"]
 
 
 def test_a_machine_shares_its_ports(capsys):

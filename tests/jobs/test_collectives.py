@@ -113,8 +113,12 @@ def test_simulated_times_lie_within_the_closed_forms(benchmark, network):
 def test_levers_are_worked_out_anew():
     found = contest(uniform(16, reduce=1e-12), ask("all_reduce", (1, MIB, 1 << 40), "ring"))
     gains = {lever.name: [changed.gain for changed in lever.changed] for lever in found.levers}
-    assert gains["twice the bandwidth"] == pytest.approx([1, 1.55, 1.95], abs=0.1)
-    assert gains["half the start-up"] == pytest.approx([2, 1.25, 1], abs=0.1)
+    start, moved, adding = 30 * ALPHA, 30 * MIB / 16 / BETA, 15 * MIB / 16 * 1e-12
+    before = start + moved + adding
+    assert gains["twice the bandwidth"][1] == pytest.approx(before / (start + moved / 2 + adding))
+    assert gains["half the start-up"][1] == pytest.approx(before / (start / 2 + moved + adding))
+    assert gains["twice the bandwidth"][0] == pytest.approx(1, abs=1e-3)
+    assert gains["half the start-up"][::2] == pytest.approx([2, 1], abs=1e-3)
     assert gains["twice the NICs"] == [1, 1, 1]
     assert gains["another algorithm"][0] == pytest.approx(7.5, rel=0.01)
     assert gains["adding up twice as fast"][-1] == pytest.approx(1.024, abs=0.002)
@@ -182,7 +186,7 @@ def test_a_bound_that_may_be_faster_is_marked(monkeypatch):
     added(monkeypatch, "all_reduce-vague", lambda shape: Form((Rounds(99, 1e9),), 0, ((Rounds(1, 0.0),),)))
     found = contest(uniform(16), ask("all_reduce"))
     assert all([one.algorithm for one in row.perhaps] == ["vague"] for row in found.rows)
-    simulated = contest(uniform(16), ask("all_reduce", simulate=engine()))
+    simulated = contest(uniform(16), ask("all_reduce", (1024, MIB), simulate=engine()))
     assert all(row.perhaps == () for row in simulated.rows)
 
 
@@ -265,7 +269,7 @@ def test_channels_are_one_for_each_nic():
 def test_levels_of_one_are_no_levels():
     """A level without a second member must not shift the levels that forms count."""
     alone = by_levels([Level(1, Curve.line(5.0, 1.0)), Level(8, Curve.line(ALPHA, BETA))])
-    times = [[one.time for one in contest(net, ask("all_reduce")).rows[-1].times] for net in (alone, uniform(8))]
+    times = [[one.time for one in contest(net, ask("all_reduce", (MIB,))).rows[-1].times] for net in (alone, uniform(8))]
     assert times[0] == times[1]
 
 

@@ -157,9 +157,9 @@ def _data(answer: Checked) -> dict[str, Any]:
 )
 def write(name: str, as_json: bool, to: File, format_: str | None, **given: Any) -> None:
     """Write a schedule for another tool: GOAL text (LogGOPSim, ATLAHS) or MSCCL XML (RCCL, MSCCL)."""
-    found = _found(name, given)
-    written = resolve("hopline.formats.schedules.table:write_schedule")(found.schedule, to, format_)
+    made = _found(name, given).schedule
+    format_, remarks = schedules.write(made, to, format_)
     if as_json:
-        print_json({"file": str(to), "format": written})
+        print_json({"file": str(to), "format": format_, "remarks": remarks})
         return
-    click.echo(f"{found.schedule.name}, {found.schedule.ranks} ranks: written to {to} ({written})")
+    click.echo("\n".join([f"{made.name}, {made.ranks} ranks: written to {to} ({format_})", *remarks]))

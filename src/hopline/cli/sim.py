@@ -102,8 +102,7 @@ def _found(name: str, given: dict[str, Any]) -> tuple[Found, Network]:
             )
         return found, made
     made = network(**given)
-    nics = max(level.nics for level in made.levels.levels)
-    shape = shape_of(entry, made.ranks, **choice, network=(made.shape, nics))
+    shape = shape_of(entry, made.ranks, **choice, network=(made.shape, made.nics))
     return schedules.built(entry, shape), made
 
 

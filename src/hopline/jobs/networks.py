@@ -51,6 +51,12 @@ class Network:
         """Ranks of each level, the innermost first; levels of one member are left out."""
         return tuple(level.ranks for level in self.levels.levels if level.ranks > 1)
 
+    @property
+    def nics(self) -> int:
+        """NICs that rings can share: those of a rank, or of all ranks that reach other groups over the outermost level."""
+        *inner, outer = self.levels.levels
+        return outer.nics * math.prod(level.ranks for level in inner)
+
 
 def by_machine(machine: Machine, ranks: int | None, names: Sequence[str] = (), reduce: float | None = None) -> Network:
     """Ranks on devices of a machine: those named, else its first ones.

@@ -61,13 +61,26 @@ def read(name: str, size: int | None, ranks: int | None = None) -> Found:
     ``size``: bytes that its chunks stand for, where it counts in chunks; ``ranks``: how many are expected. Raises InputError
     for a collective's name without its algorithm, UnknownNameError where there is no file, and what readers raise.
     """
-    reading = resolve("hopline.formats.schedules.table:read_schedule")(str(_file(name)), Asked(size, ranks))
+    reading = resolve("hopline.formats.schedules.table:read")(str(_file(name)), Asked(size, ranks))
     return Found(reading.schedule, file=File(name), remarks=reading.remarks)
+
+
+ENDINGS = {".goal": "goal", ".xml": "msccl"}
+"""Ending of a file -> its format."""
+
+
+def write(schedule: Schedule, to: File, format_: str | None) -> tuple[str, tuple[str, ...]]:
+    """Write a schedule to a new file: (format, what a reader of it should know). Raises InputError for an unknown ending."""
+    known = format_ or ENDINGS.get(File(to.name.removesuffix(".gz")).suffix.lower())
+    if known is None:
+        raise InputError(f"{to} ends in none of {', '.join(ENDINGS)}: give --format")
+    remarks: tuple[str, ...] = resolve("hopline.formats.schedules.table:write_schedule")(schedule, str(to), known)
+    return known, remarks
 
 
 def contents(name: str) -> Contents:
     """What a file holds by its own count, whether or not a schedule can be made of it."""
-    found: Contents = resolve("hopline.formats.schedules.table:read_contents")(str(_file(name)))
+    found: Contents = resolve("hopline.formats.schedules.table:contents")(str(_file(name)))
     return found
 
 

@@ -15,7 +15,7 @@ from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
 from hopline.jobs.schedules import Found
 from hopline.machine.loggops import LogGOPS
-from hopline.model.collective.rounds import bounds
+from hopline.model.collective.rounds import bounds, holds
 from hopline.records.busbw import FACTORS
 from hopline.records.timeline import TICK, Timeline
 from hopline.schedule.operations import KINDS, Schedule
@@ -72,7 +72,8 @@ def simulate(
     engine = resolve("hopline.sim.engine:simulate")
     timeline: Timeline = engine(found.schedule, network.fabric, eager=eager, by_rounds=by_rounds, keep=keep, way=way)
     form = found.form
-    least, most = (None, None) if form is None else bounds(form, network.levels)
+    known = form is not None and holds(form, network.levels)
+    least, most = bounds(form, network.levels) if form is not None and known else (None, None)
     return _said(found, timeline, least, most)
 
 

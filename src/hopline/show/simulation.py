@@ -28,7 +28,7 @@ def page(
     busiest: Sequence[tuple[str, float]],
 ) -> list[Block]:
     """The answer; ``form`` is the closed form's least and most."""
-    rows = [("time", show(timeline.time, "time", 7), _beside(timeline.time, form))]
+    rows = [("time", show(timeline.time, "time", 7), _beside(timeline, form))]
     if busbw is not None:
         rows.append(("busbw", show(busbw, "bandwidth"), "as nccl-tests counts it"))
     first, last = int(timeline.finish.min()), timeline.ticks
@@ -51,19 +51,16 @@ def page(
     return blocks
 
 
-def _beside(time: float, form: tuple[float, float] | None) -> str:
+def _beside(timeline: Timeline, form: tuple[float, float] | None) -> str:
+    """The closed form; each duration on the critical path was rounded to a whole picosecond."""
     if form is None:
         return ""
     least, most = form
-    if least == most:
-        return f"closed form {show(most, 'time', 7)}{_apart(time, most)}"
-    return f"closed form between {show(least, 'time', 5)} and {show(most, 'time', 5)}"
-
-
-def _apart(time: float, form: float) -> str:
-    if abs(time - form) <= 1e-9 * max(time, form) or not form:
-        return ": the same"
-    return f": simulated {100 * (time / form - 1):+.2g} %"
+    if least != most:
+        return f"closed form between {show(least, 'time', 5)} and {show(most, 'time', 5)}"
+    apart = timeline.time - most
+    same = abs(apart) <= (len(timeline.path) + 1) * TICK
+    return f"closed form {show(most, 'time', 7)}: {'the same' if same else f'simulated {100 * apart / most:+.2g} %'}"
 
 
 def premises(found: Iterable[Premise]) -> list[Block]:

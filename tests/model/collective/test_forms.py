@@ -10,7 +10,7 @@ import pytest
 from collective_shapes import ENTRIES, RANKS, shapes
 
 from hopline.curve import Curve, Piece
-from hopline.machine.fabric import Levels
+from hopline.machine.fabric import Level, Levels
 from hopline.model.collective.rounds import Form, bounds
 from hopline.model.collective.table import FORMS
 from hopline.records.timeline import TICK
@@ -34,12 +34,6 @@ every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.
 every_exact = pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
 every_bounded = pytest.mark.parametrize("entry", BOUNDED, ids=lambda entry: entry.name)
 every_network = pytest.mark.parametrize("network", NETWORKS)
-
-
-def dividing(ranks: int) -> int:
-    """Bytes that give equal pieces to the ranks, to those of a power of two, to halves, levels, channels and chunks."""
-    cores = 1 << (ranks.bit_length() - 1)
-    return math.lcm(ranks, cores) * 48
 
 
 def cases(entry: Collective) -> Iterator[Shape]:
@@ -66,6 +60,12 @@ def fabric(shape: Shape, network: str) -> Levels:
     """The uniform network of that name, a NIC for each channel."""
     curve, reduce = NETWORKS[network]
     return Levels.uniform(shape.ranks, curve, nics=shape.channels, reduce=reduce, copy=reduce / 2)
+
+
+def own_ports(shape: Shape, network: str) -> Levels:
+    """The same curve on every level of the shape, and on each level ports for every rank."""
+    curve, reduce = NETWORKS[network]
+    return Levels([Level(members, curve) for members in shape.groups], reduce, reduce / 2)
 
 
 def same(time: float, expected: float, form: Form) -> bool:
@@ -121,7 +121,7 @@ def test_freely_it_is_hardly_less_for_others(entry, network):
 @every_bounded
 def test_freely_and_round_by_round_it_is_between_the_bounds(entry, network):
     for shape in (*few(cases(entry), network), *few(equal_cases(entry), network)):
-        form, net, schedule = FORMS[entry.name](shape), fabric(shape, network), entry.build(shape)
+        form, net, schedule = FORMS[entry.name](shape), own_ports(shape, network), entry.build(shape)
         least, most = bounds(form, net)
         for by_rounds in (False, True):
             time = simulate(schedule, net, by_rounds=by_rounds).time

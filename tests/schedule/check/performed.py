@@ -190,6 +190,14 @@ def drawn(stage, blocking, seed):
     return len(done) == 3 * len(stage.rows) and data.kept()
 
 
+def kept_in_rows(schedule):
+    """Whether the promise is kept where operations run in the order of rows, as far as the rules let them; sends buffered."""
+    stage = Stage(schedule)
+    data = Data(stage, 1)
+    stage.perform(False, lambda row, event: row, data.act)
+    return data.kept()
+
+
 def leaves_early(stage):
     """Whether a rank can end before another begins: none of its touches comes after one of the other's."""
     past, ranks = pasts(stage), stage.schedule.ranks

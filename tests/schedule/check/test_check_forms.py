@@ -158,7 +158,7 @@ def test_without_buffers_only_messages_are_checked():
     checked = check(made(2, *PAIR, buffers=()))
     assert checked.right
     assert checked.buffers is None
-    assert checked.unchecked == ("order of accesses: the schedule has no buffers", "data: nothing is promised")
+    assert checked.unchecked == ("order of accesses and data: there are no buffers",)
 
 
 def test_kinds_of_fault_are_those_of_the_table():

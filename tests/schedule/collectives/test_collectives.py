@@ -64,7 +64,7 @@ def test_what_help_shows(entry):
 
 def test_an_unknown_name_lists_the_known():
     with pytest.raises(UnknownNameError, match="all_reduce-ring"):
-        find("all_reduce-rings")
+        find("all_reduce-necklace")
 
 
 def without(schedule: Schedule, row: int, **changes: int) -> Schedule:

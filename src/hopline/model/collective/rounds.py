@@ -12,12 +12,12 @@ it has ended. Where ranks wait only for what they need, as simulated, the time i
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hopline.errors import InputError
 from hopline.machine.fabric import Levels
 
 Choose = Callable[..., int]
@@ -122,7 +122,7 @@ def cost(steps: Sequence[Step], fabric: Levels, choose: Choose = max) -> Cost:
     """What ``steps`` take one after the other.
 
     Where a round's level is not told, it is that of the largest time (``choose`` max) or of the least (min). A level that the
-    fabric has not got is its outermost one.
+    fabric has not got is its outermost one; raises InputError where then sequences abreast would want the same port.
     """
     none = (0.0,) * len(fabric.curves)
     total = Cost(none, none, 0.0, 0.0)
@@ -132,16 +132,22 @@ def cost(steps: Sequence[Step], fabric: Levels, choose: Choose = max) -> Cost:
 
 
 def _slowest(step: Abreast, fabric: Levels, choose: Choose) -> Cost:
-    """Levels of the form that are one here come one after the other, where channels of theirs share a NIC."""
-    found: dict[int | None, Cost] = {}
-    for way in step.ways:
-        level, time = way[0].level, cost(way, fabric, choose)
-        found[level] = max(found.get(level, time), time, key=lambda cost: cost.time)
-    told = [level for level in found if level is not None and level >= len(fabric.levels) - 1]
-    channels = {channel for way in step.ways if way[0].level in told for channel in way[0].channels}
-    if len(told) > 1 and len(channels) > len({channel % fabric.levels[-1].nics for channel in channels}):
-        found[told[0]] = functools.reduce(Cost.__add__, [found.pop(level) for level in told])
-    return max(found.values(), key=lambda cost: cost.time)
+    if _meet(step, fabric):
+        raise InputError(f"the closed form is for levels with ports of their own: on {fabric.name} they share some")
+    return max((cost(way, fabric, choose) for way in step.ways), key=lambda found: found.time)
+
+
+def _meet(step: Abreast, fabric: Levels) -> bool:
+    """Whether levels of the form are one level of ``fabric``, on which channels of theirs share a NIC."""
+    last = len(fabric.levels) - 1
+    folded = {alike.level: None for way in step.ways for alike in way if (alike.level or 0) >= last}
+    channels = {channel for way in step.ways for alike in way if alike.level in folded for channel in alike.channels}
+    return len(folded) > 1 and len(channels) > len({channel % fabric.levels[last].nics for channel in channels})
+
+
+def holds(form: Form, fabric: Levels) -> bool:
+    """Whether ``fabric`` has ports for all that the form has go on at the same time. Where not, ``cost`` raises InputError."""
+    return not any(_meet(step, fabric) for step in form.rounds if isinstance(step, Abreast))
 
 
 def _messages(way: Sequence[Rounds]) -> int:

@@ -117,9 +117,9 @@ def spread(first: Ints | Index, count: Ints | Index) -> Ints:
     ends = np.cumsum(count, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     if total == len(first) and int(count.min(initial=1)) == 1:
-        same: Ints = np.array(first, np.int64)
-        return same
-    return np.arange(total) + np.repeat(first - (ends - count), count)
+        return np.asarray(first, np.int64)
+    out: Ints = np.arange(total) + np.repeat(first - (ends - count), count)
+    return out
 
 
 def adjacency(count: int, key: Index, value: Index) -> tuple[Ints, Ints, Index]:

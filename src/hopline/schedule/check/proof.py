@@ -126,10 +126,11 @@ class _Proof:
         """Order of accesses and data, or whether a barrier holds."""
         promise = self.schedule.promise
         races = self._accesses(course) if self.schedule.buffers else None
-        if not self.schedule.buffers:
-            self.unchecked.append("order of accesses: the schedule has no buffers")
         if promise is None:
-            self.unchecked.append("data: nothing is promised")
+            missing = "data: nothing is promised"
+            self.unchecked.append(
+                missing if self.schedule.buffers else "order of accesses and data: there are no buffers"
+            )
         elif promise.collective == BARRIER:
             self._or_told("barrier", lambda: self.faults.extend(barriers.faults(self.schedule, course.past())))
         elif self.schedule.buffers:
