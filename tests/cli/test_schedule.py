@@ -72,13 +72,13 @@ def test_the_order_of_send_and_receive_can_deadlock(capsys, tmp_path):
     grouped.write_text(GROUPED)
     code, out, _ = hopline(capsys, "schedule", "check", crossed)
     assert code == 1
-    assert "comes to its end only where sends are buffered" in out
+    assert "finishes only where sends are buffered" in out
     cycle = next(line for line in out.splitlines() if line.strip().startswith("blocks:"))
     assert "rank 0" in cycle
     assert "rank 1" in cycle
     code, out, _ = hopline(capsys, "schedule", "check", grouped)
     assert code == 0
-    assert "comes to its end whether sends block or are buffered" in out
+    assert "finishes whether sends block or are buffered" in out
 
 
 @pytest.mark.parametrize("suffix", ["goal", "xml"])

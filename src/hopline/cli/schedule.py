@@ -120,15 +120,15 @@ def check_(name: str, as_json: bool, **given: Any) -> None:
     else:
         print_document(pages.proof(answer.name, answer.faults, _proved(answer), answer.unchecked))
     if answer.faults:
-        raise SystemExit(_WRONG)
+        raise click.exceptions.Exit(_WRONG)
 
 
 def _proved(answer: Checked) -> list[str]:
     """What is known, in sentences."""
     said = [f"{answer.ranks} ranks, {answer.operations:,} operations, {answer.messages:,} messages"]
     ends = {
-        (True, True): "comes to its end whether sends block or are buffered",
-        (False, True): "comes to its end only where sends are buffered: where they block it deadlocks",
+        (True, True): "finishes whether sends block or are buffered",
+        (False, True): "finishes only where sends are buffered: where they block it deadlocks",
         (False, False): "deadlocks, whether sends block or are buffered",
     }
     if answer.blocking is not None and answer.buffered is not None:

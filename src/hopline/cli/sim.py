@@ -154,7 +154,7 @@ def _write(title: str, found: Found, answer: Simulated, trace: File | None, plot
     """Write the files that were asked for; a line for each."""
     written = []
     if trace is not None:
-        resolve("hopline.formats.perfetto:write_perfetto")(found.schedule, answer.timeline, trace)
+        resolve("hopline.formats.perfetto:write_perfetto")(found.schedule, answer.timeline, str(trace))
         written.append(f"\nTrace: {trace} (open it in ui.perfetto.dev)")
     if plot is not None:
         bars = simulating.bars(found.schedule, answer.timeline)

@@ -13,17 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopline.errors import InputError, SimulationError
+from hopline.errors import InputError
 from hopline.machine.fabric import Fabric
 from hopline.records.timeline import Ticks
-from hopline.schedule.operations import COMPUTE, COPY, NONE, RECV, REDUCE, SEND, Bytes, Index, Ints, Schedule, channel
+from hopline.schedule.operations import COMPUTE, COPY, NONE, REDUCE, SEND, Bytes, Index, Ints, Schedule, channel
+from hopline.sim.checks import check, check_total, ticks
 
 BLOCK = 1 << 18
 """Rows that are worked on at a time, so that what lies between fits into caches."""
-MOST_ROWS = 2**31 - 1
-MOST_TICKS = 2.0**62
-TICKS = 1e12
-"""Picoseconds of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +113,14 @@ def index(rows: int) -> Index:
 
 def tasks(schedule: Schedule, fabric: Fabric, mate: Index, eager: int, by_rounds: bool) -> Tasks:
     """Raises InputError where the schedule does not fit the fabric, SimulationError for messages with one end."""
-    _check(schedule, fabric, eager)
-    _check_met(schedule, mate)
+    name, ranks = schedule.name, schedule.ranks
+    if fabric.ranks != ranks:
+        raise InputError(
+            f"schedule {name} is for {ranks} ranks and {fabric.name} has {fabric.ranks}: expected equally many"
+        )
+    if eager < 0:
+        raise InputError(f"eager is {eager} bytes: expected 0 or more")
+    check(schedule, mate)
     columns = schedule.columns
     work, port = np.zeros(len(columns), np.int64), index(len(columns))
     messages = total = 0
@@ -131,10 +134,10 @@ def tasks(schedule: Schedule, fabric: Fabric, mate: Index, eager: int, by_rounds
         for number, rate in ((REDUCE, fabric.reduce), (COPY, fabric.copy)):
             if rate:
                 rows = np.flatnonzero(kind == number)
-                work[rows + low] = _ticks(size[rows] * rate)
+                work[rows + low] = ticks(size[rows] * rate)
         rows = np.flatnonzero(kind == COMPUTE)
         work[rows + low] = size[rows]
-    _check_total(work)
+    check_total(work)
     used = np.zeros(fabric.ports + 1, np.bool_)
     used[port] = True
     more, begun = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
@@ -154,20 +157,12 @@ def _message(fabric: Fabric, curve: Index, size: Ints) -> Ticks:
         return np.empty(0, np.int64)
     if curve.min() == curve.max():
         equal = size.min() == size.max()
-        return _ticks(fabric.curves[curve[0]].time(size[:1] if equal else size))
+        return ticks(fabric.curves[curve[0]].time(size[:1] if equal else size))
     out = np.empty(len(size), np.int64)
     for number in np.unique(curve):
         rows = curve == number
-        out[rows] = _ticks(fabric.curves[number].time(size[rows]))
+        out[rows] = ticks(fabric.curves[number].time(size[rows]))
     return out
-
-
-def _ticks(seconds: NDArray[np.floating]) -> Ticks:
-    whole = np.rint(seconds * TICKS)
-    if not np.all(whole < MOST_TICKS):
-        raise InputError(f"one operation takes {np.max(seconds):g} s: expected less than {MOST_TICKS / TICKS:.3g} s")
-    ticks: Ticks = whole.astype(np.int64)
-    return ticks
 
 
 def _rounds(schedule: Schedule, by_rounds: bool) -> Ints:
@@ -177,60 +172,3 @@ def _rounds(schedule: Schedule, by_rounds: bool) -> Ints:
         raise InputError(f"schedule {schedule.name} has no rounds to go by: expected rows at which rounds begin")
     rounds = np.unique(schedule.rounds)
     return rounds[(rounds > 0) & (rounds < len(schedule))]
-
-
-def _check(schedule: Schedule, fabric: Fabric, eager: int) -> None:
-    name, rows = schedule.name, len(schedule)
-    if fabric.ranks != schedule.ranks:
-        raise InputError(
-            f"schedule {name} is for {schedule.ranks} ranks and {fabric.name} has {fabric.ranks}: expected equally many"
-        )
-    if rows > MOST_ROWS:
-        raise InputError(f"schedule {name} has {rows} operations: expected at most {MOST_ROWS}")
-    if eager < 0:
-        raise InputError(f"eager is {eager} bytes: expected 0 or more")
-    if not rows:
-        return
-    columns = schedule.columns
-    _within(schedule, "rank", columns.rank, 0, schedule.ranks)
-    _within(schedule, "peer", columns.peer, NONE, schedule.ranks)
-    _within(schedule, "after", columns.after, NONE, rows)
-    _within(schedule, "kind", columns.kind, SEND, COMPUTE + 1)
-    _within(schedule, "size", columns.size, 0, 2**63 - 1)
-    for word, pairs in (("more", schedule.more), ("begun", schedule.begun)):
-        if len(pairs):
-            _within(schedule, word, pairs, 0, rows)
-
-
-def _within(schedule: Schedule, word: str, values: NDArray[np.integer], low: int, high: int) -> None:
-    least, most = int(values.min()), int(values.max())
-    if least < low or most >= high:
-        wrong = least if least < low else most
-        raise InputError(f"schedule {schedule.name}: {word} {wrong} is not in {low} .. {high - 1}")
-
-
-def _check_met(schedule: Schedule, mate: Index) -> None:
-    alone = np.flatnonzero((schedule.columns.kind <= RECV) & (mate < 0))
-    if len(alone):
-        raise SimulationError(
-            f"{len(alone)} of {len(schedule)} operations of {schedule.name} have no other end, the first is "
-            f"{words(schedule, int(alone[0]))}; 'hopline schedule check' names them all"
-        )
-
-
-def _check_total(work: Ticks) -> None:
-    if (total := float(work.sum(dtype=np.float64))) >= MOST_TICKS:
-        raise InputError(
-            f"all operations together take {total / TICKS:g} s: expected less than {MOST_TICKS / TICKS:.3g} s"
-        )
-
-
-def words(schedule: Schedule, row: int) -> str:
-    """A row in words: ``row 7: rank 1 receives 4096 bytes from rank 0``."""
-    columns = schedule.columns
-    verb = ("sends", "receives", "reduces", "copies", "computes for")[columns.kind[row]]
-    unit = "ps" if columns.kind[row] == COMPUTE else "bytes"
-    peer = {SEND: f" to rank {columns.peer[row]}", RECV: f" from rank {columns.peer[row]}"}.get(
-        int(columns.kind[row]), ""
-    )
-    return f"row {row}: rank {columns.rank[row]} {verb} {columns.size[row]} {unit}{peer}"

@@ -15,7 +15,8 @@ from hopline.records.timeline import Ticks, Timeline
 from hopline.schedule.matching import match
 from hopline.schedule.operations import RECV, Schedule
 from hopline.sim import reference
-from hopline.sim.arrays import Outcome, Tasks, index, tasks, words
+from hopline.sim.arrays import Outcome, Tasks, index, tasks
+from hopline.sim.checks import check_done
 from hopline.sim.kernels import walk
 from hopline.sim.loading import kernel
 
@@ -75,20 +76,11 @@ def simulate(
     for name in (way,) if way else ("reference",) if len(work) <= FEW else ("in order", "events"):
         outcome = ENGINES[name](work)
         if outcome is not None:
-            _check_done(schedule, outcome.end)
+            check_done(schedule, outcome.end)
             return _timeline(schedule, fabric, name, work, outcome, keep)
     raise SimulationError(
         f"{schedule.name} cannot be run {way}: a row waits for a later one, or ports are shared; use events"
     )
-
-
-def _check_done(schedule: Schedule, end: Ticks) -> None:
-    if end.min(initial=0) < 0:
-        stuck = end < 0
-        raise SimulationError(
-            f"{np.count_nonzero(stuck)} of {len(end)} operations of {schedule.name} could not run, the first is "
-            f"{words(schedule, int(stuck.argmax()))}; 'hopline schedule check' names the cycle"
-        )
 
 
 def _timeline(schedule: Schedule, fabric: Fabric, name: str, work: Tasks, outcome: Outcome, keep: bool) -> Timeline:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Answer = TypeVar("Answer", bound=Hashable)
-_SCANNED = 16
+_SCANNED = 8
 """Neighbours that are looked at one by one: whole numbers make a convex cost rise and fall by a little."""
 
 

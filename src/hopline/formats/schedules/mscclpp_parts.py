@@ -1,12 +1,14 @@
 """An MSCCL++ execution plan, whichever generation of files it came from.
 
-What belongs here: the words of ``mscclpp_json`` (files since 2025), ``mscclpp_old`` (files of 2024) and ``mscclpp_rows``, which
+What belongs here: the words of ``mscclpp_json`` (files since 2025), ``mscclpp_old`` (files of 2024) and ``mscclpp_run``, which
 makes rows of them. Names of operations are those of the newer files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from hopline.errors import FormatError
 
@@ -20,6 +22,7 @@ MOVES = (
     "recpkt", "recspkt",
 )  # fmt: skip
 MOST_RANKS = 1 << 12
+MOST_CHUNKS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +106,32 @@ class Execution:
     names: list[str] = field(default_factory=list)
 
 
+def processor(
+    number: int, chunks: dict[str, int], blocks: list[tuple[int, list[Action]]], semaphores: tuple[int, ...] = ()
+) -> Processor:
+    """GPU ``number``. Raises FormatError for counts that cannot be, and for thread blocks that come twice."""
+    wrong = next((name for name, count in chunks.items() if not 0 <= count <= MOST_CHUNKS), None)
+    if wrong is not None:
+        raise FormatError(f"gpu {number} has {chunks[wrong]} chunks of buffer {wrong}: expected 0 to {MOST_CHUNKS}")
+    found = dict(blocks)
+    if len(found) < len(blocks):
+        raise FormatError(f"gpu {number} has {len(blocks)} thread blocks with {len(found)} ids: expected one each")
+    return Processor(found, chunks, semaphores)
+
+
 def known(kind: str, where: str) -> str:
     """``kind``, if there is such an operation. Raises FormatError."""
     if kind not in (*ORDER, *SWITCH, *LOOPS, *MOVES):
-        raise FormatError(f"{where} is called {kind[:40]!r}: expected an operation of MSCCL++ ({', '.join((*MOVES, *ORDER))})")
+        raise FormatError(
+            f"{where} is called {kind[:40]!r}: expected an operation of MSCCL++ ({', '.join((*MOVES, *ORDER))})"
+        )
     return kind
 
 
-def entry[T](values: list[T], number: int, where: str, what: str) -> T:
+_T = TypeVar("_T")
+
+
+def entry(values: Sequence[_T], number: int, where: str, what: str) -> _T:
     """``values[number]``. Raises FormatError where there is none."""
     if not 0 <= number < len(values):
         raise FormatError(f"{where} uses {what} {number}: expected 0 to {len(values) - 1}")

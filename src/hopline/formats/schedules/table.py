@@ -122,7 +122,11 @@ def read_schedule(
 
 
 def write_schedule(
-    schedule: Schedule, path: str, format: str, reduce: float = 0.0, copy: float = 0.0  # noqa: A002
+    schedule: Schedule,
+    path: str,
+    format: str,  # noqa: A002
+    reduce: float = 0.0,
+    copy: float = 0.0,
 ) -> tuple[str, ...]:
     """Write ``schedule`` to a new file at ``path``.
 

@@ -15,7 +15,7 @@ from hopline.jobs.collectives.premises import premises
 from hopline.jobs.collectives.pricing import Contender, Ground, contenders, prices
 from hopline.jobs.collectives.simulated import Simulate, Watch, simulated
 from hopline.jobs.networks import Network
-from hopline.records.contest import TIE, Contest, LeftOut, Row, Span, Timed
+from hopline.records.contest import TIE, Contest, LeftOut, Row, Span
 from hopline.study.searching import Run, runs
 
 MOST_SIZE = 1 << 53
@@ -78,13 +78,18 @@ def contests(
     question: Question,
     watch: Watch = lambda fraction, text: None,
 ) -> tuple[list[tuple[str, Contest]], list[tuple[str, str]]]:
-    """One for each network by its label, and those that cannot be, with the reason; raises what the last one raised if all."""
+    """One for each network by its label, and those that cannot be, with the reason.
+
+    Raises UnknownNameError, since a name that there is not is no network, and what the last one raised where none can be.
+    """
     found: list[tuple[str, Contest]] = []
     failed: list[tuple[str, str]] = []
     for i, (label, made) in enumerate(networks):
         try:
             part = _part(watch, i / len(networks), 1 / len(networks), label)
             found.append((label, contest(made(), question, part)))
+        except UnknownNameError:
+            raise
         except HoplineError as error:
             if not found and i + 1 == len(networks):
                 raise
@@ -137,11 +142,10 @@ def _fixed(asked: Asked, taking: Sequence[Contender], left: Sequence[LeftOut]) -
     raise UnknownNameError(f"algorithm of {asked.benchmark}", asked.algorithm, [c.entry.algorithm for c in taking])
 
 
-def _best(taking: Sequence[Contender], size: int) -> list[Timed]:
-    """All that are fastest."""
-    times = [contender.at(size) for contender in taking]
-    least = min(timed.time for timed in times)
-    return [timed for timed in times if timed.time <= least * (1 + TIE)]
+def _fastest(taking: Sequence[Contender], size: int) -> list[Contender]:
+    """All that no other beats."""
+    times = [contender.seconds(size) for contender in taking]
+    return [contender for contender, time in zip(taking, times, strict=True) if time <= min(times) * (1 + TIE)]
 
 
 def _reach(sizes: Sequence[int]) -> tuple[int, int]:
@@ -151,13 +155,13 @@ def _reach(sizes: Sequence[int]) -> tuple[int, int]:
 
 
 def _winners(taking: Sequence[Contender], sizes: Sequence[int]) -> tuple[Span, ...]:
-    return _spans(runs(lambda m: [timed.algorithm for timed in _best(taking, m)], *_reach(sizes)))
+    return _spans(runs(lambda m: [contender.entry.algorithm for contender in _fastest(taking, m)], *_reach(sizes)))
 
 
 def _limits(taking: Sequence[Contender], fixed: Contender | None, sizes: Sequence[int]) -> tuple[Span, ...]:
     """What takes most of the time of the fastest, or of the algorithm that was named."""
     shown = [fixed] if fixed else taking
-    return _spans(runs(lambda m: [_best(shown, m)[0].estimate.binds], *_reach(sizes)))
+    return _spans(runs(lambda m: [_fastest(shown, m)[0].at(m).estimate.binds], *_reach(sizes)))
 
 
 def _spans(found: Sequence[Run[str]]) -> tuple[Span, ...]:

@@ -103,6 +103,8 @@ class Contender:
         self.entry, self.ground = entry, ground
         self._form: Callable[[Shape], Form] = FORMS[entry.name]
         self._times: dict[int, Timed] = {}
+        self._chunks: dict[int, int] = {}
+        self._seconds: dict[tuple[int, int], float] = {}
         self._seen: Seen | None = None
         self._flat = len(ground.levels.curves) > 1 and "levels" not in entry.uses
         self._unseen = self._flat
@@ -132,21 +134,25 @@ class Contender:
             return form
         return nested(form, self._what_is_seen(form), size, shape.chunks, self.ground.outermost)
 
-    def best_chunks(self, size: int) -> int:
+    def chunks(self, size: int) -> int:
         """The number of chunks that is fastest, at most one a byte."""
-        if not self.cuts or size <= 1:
-            return 1
-        return lowest(lambda k: self.with_chunks(size, k), min(size, MOST_CHUNKS))
+        if size not in self._chunks:
+            cut = self.cuts and size > 1
+            self._chunks[size] = lowest(lambda k: self.seconds(size, k), min(size, MOST_CHUNKS)) if cut else 1
+        return self._chunks[size]
+
+    def seconds(self, size: int, chunks: int | None = None) -> float:
+        """Time by closed form, of bounds the upper one; None: with the best chunks."""
+        key = size, self.chunks(size) if chunks is None else chunks
+        if key not in self._seconds:
+            self._seconds[key] = cost(self.form(*key).rounds, self.ground.levels).time
+        return self._seconds[key]
 
     def at(self, size: int) -> Timed:
         """Its time at ``size`` with the best chunks. Raises what its form raises."""
         if size not in self._times:
-            self._times[size] = self._timed(size, self.best_chunks(size))
+            self._times[size] = self._timed(size, self.chunks(size))
         return self._times[size]
-
-    def with_chunks(self, size: int, chunks: int) -> float:
-        """Seconds; of bounds the upper one."""
-        return cost(self.form(size, chunks).rounds, self.ground.levels).time
 
     def _timed(self, size: int, chunks: int) -> Timed:
         form = self.form(size, chunks)
@@ -157,11 +163,7 @@ class Contender:
             estimate = replace(estimate, low=low, high=high)
         shape = self.shape(size, chunks)
         cut = self.cuts and size > 1
-        around = (
-            (self.with_chunks(size, max(1, chunks // 2)), self.with_chunks(size, min(size, 2 * chunks)))
-            if cut
-            else None
-        )
+        around = (self.seconds(size, max(1, chunks // 2)), self.seconds(size, min(size, 2 * chunks))) if cut else None
         return Timed(self.entry.algorithm, size, estimate, shape.chunks, around, shape.channels)
 
     def _what_is_seen(self, form: Form) -> Seen | None:
@@ -191,6 +193,7 @@ def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[li
             continue
         contender = Contender(entry, ground)
         try:
+            _check_levels(entry, ground)
             for size in sizes:
                 contender.at(size)
         except HoplineError as error:
@@ -201,3 +204,11 @@ def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[li
         reasons = "; ".join(f"{out.algorithm}: {out.reason}" for out in left)
         raise InputError(f"no algorithm of {benchmark} fits {ground.ranks} ranks: {reasons}")
     return taking, left
+
+
+def _check_levels(entry: Collective, ground: Ground) -> None:
+    """Raise InputError for an algorithm of levels where there is one: it would be another one under a second name."""
+    several = len(ground.levels.levels) > 1 or (ground.channels > 1 and "channels" in entry.uses)
+    if "levels" in entry.uses and not several and ground.ranks > 1:
+        nics = " and one NIC" if "channels" in entry.uses else ""
+        raise InputError(f"the network has one level{nics}")

@@ -1,4 +1,4 @@
-"""What each kind of vector case about a collective computes: the closed form of its algorithm on a uniform network.
+"""What each kind of vector case about a collective computes: the closed form of its algorithm on a network of levels.
 
 What belongs here: naming, as in ``kinds``. Rounds last as long as their largest message and what is added up (convention C6 of
 the vectors); a case that says nothing of its split means chunks of equal real size (C8). Where there is no closed form but
@@ -13,8 +13,8 @@ from typing import Any
 from hopline.curve import Curve
 from hopline.errors import InputError, UnknownNameError
 from hopline.jobs.verify.inputs import Inputs, number, text, whole
-from hopline.machine.fabric import Levels
-from hopline.model.collective import double_trees, pipelines
+from hopline.machine.fabric import Level, Levels
+from hopline.model.collective import double_trees, hierarchy, pipelines
 from hopline.model.collective.rounds import Form, cost
 from hopline.model.collective.table import FORMS
 from hopline.schedule.collectives.table import COLLECTIVES
@@ -108,6 +108,38 @@ def _double_tree(inputs: Inputs) -> Outputs:
     }
 
 
+def _two_levels(inputs: Inputs) -> tuple[Shape, Levels]:
+    """Machines of several cards, and what connects them."""
+    levels = [
+        Level(_at_least_one(inputs, members), Curve.line(number(inputs, f"alpha_{where}_s", 0.0), number(inputs, rate)))
+        for members, where, rate in (
+            ("cards_per_machine", "intra", "beta_intra_bytes_per_s"),
+            ("machines", "inter", "beta_inter_bytes_per_s"),
+        )
+    ]
+    network = Levels(levels, reduce=number(inputs, "gamma_s_per_byte", 0.0))
+    return Shape(network.ranks, _size(inputs), tuple(level.ranks for level in levels)), network
+
+
+def _hierarchical(inputs: Inputs) -> Outputs:
+    shape, network = _two_levels(inputs)
+    form, phases = FORMS["all_reduce-hierarchical"](shape), list(hierarchy.phases(shape, shape.size))
+    inside, across = ([phase for phase in phases if phase.level == level] for level in (0, 1))
+    return {
+        "time_s": cost(form.rounds, network).time,
+        "rounds": form.count,
+        "intra_reduce_scatter_s": cost(inside[:1], network).time,
+        "inter_allreduce_s": cost(across, network).time,
+        "intra_allgather_s": cost(inside[1:], network).time,
+    }
+
+
+def _flat_ring(inputs: Inputs) -> Outputs:
+    shape, network = _two_levels(inputs)
+    form = FORMS["all_reduce-flat_ring"](shape)
+    return {"time_s": cost(form.rounds, network).time, "rounds": form.count}
+
+
 COLLECTIVE_KINDS: dict[str, Kind] = {
     "allreduce_ring": _closed("all_reduce-ring", _size),
     "reduce_scatter_ring": _closed("reduce_scatter-ring", _size),
@@ -121,5 +153,10 @@ COLLECTIVE_KINDS: dict[str, Kind] = {
     "broadcast_chain_pipelined": _pipelined("broadcast-chain", lambda ranks: ranks - 1, lambda ranks: 1),
     "broadcast_binary_tree_pipelined": _pipelined("broadcast-binary_tree", pipelines.heap_depth, pipelines.heap_period),
     "allreduce_double_binary_tree": _double_tree,
+    "allgather_bruck": _closed("all_gather-bruck", _blocks),
+    "alltoall_pairwise": _closed("alltoall-pairwise", _blocks),
+    "alltoall_bruck": _closed("alltoall-bruck", _blocks),
+    "allreduce_hierarchical": _hierarchical,
+    "allreduce_flat_ring_two_level": _flat_ring,
 }
 """Kind of case -> its inputs -> its outputs."""

@@ -44,7 +44,7 @@ def all_reduce_chunked(shape: Shape) -> Form:
 
 def phases(shape: Shape, size: int) -> Iterator[Rounds]:
     """Of ``size`` bytes: reduce-scatter on each level of several members, then all-gather backwards."""
-    down = []
+    down = list[Rounds]()
     for level, members in enumerate(shape.groups):
         size = bound(size, members, 1)
         if members > 1:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,8 +32,15 @@ def all_reduce(shape: Shape) -> Form:
 
 
 def flat_ring(shape: Shape) -> Form:
-    """2(N - 1) rounds of the largest piece, which goes over all levels at once: each round waits for the slowest."""
-    return _rings(shape, 1)
+    """2(N - 1) rounds, each of which waits for its slowest message, on whichever level that is.
+
+    Where pieces differ, not every round has a larger one on every level.
+    """
+    form, larger = _rings(shape, 1), shape.size % shape.ranks
+    if not larger or len(form.least) == 0:
+        return form
+    adding, keeping = (_unequal(shape, early) for early in (1, 0))
+    return replace(form, rounds=(*adding, *keeping))
 
 
 def _rings(shape: Shape, count: int) -> Form:
@@ -45,6 +53,24 @@ def _rings(shape: Shape, count: int) -> Form:
     carried = tuple((Rounds(2 * half, smallest, level=at, channels=on),) for at, on in loads)
     least = () if len(loads) == count == 1 else (_way(shape, piece), *carried)
     return Form((added, kept), _sent(shape, count), least)
+
+
+def _unequal(shape: Shape, early: int) -> Iterator[Abreast]:
+    """Rounds that are alike: the rank at place p of the ring sends piece p - s - ``early`` in round s; early ones add up."""
+    smallest, larger = divmod(shape.size, shape.ranks)
+    first, after = np.arange(shape.ranks - 1) + early, np.arange(1, shape.ranks + 1)
+    several = [level for level, members in enumerate(shape.groups) if members > 1]
+    over = np.max([np.where(after % spans(shape.groups)[level] == 0, level, 0) for level in several], axis=0)
+    places = [np.concatenate([[0], np.cumsum([over == level] * 2)]) for level in several]
+    shown = np.array([many[first + larger] > many[first] for many in places])
+    for has, count in zip(*np.unique(shown.T, axis=0, return_counts=True), strict=True):
+        yield Abreast(
+            int(count),
+            tuple(
+                (Rounds(int(count), smallest + int(one), reduced=early * (smallest + 1), level=level),)
+                for level, one in zip(several, has, strict=True)
+            ),
+        )
 
 
 def _loads(shape: Shape, count: int) -> Iterator[Load]:

@@ -28,10 +28,14 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Of a schedule on levels: the innermost and the outermost level of each round, and the busiest ports of each level."""
+    """Of a schedule on levels: the innermost and the outermost level of each round, and the busiest ports of each level.
+
+    ``whole``: bytes from which on no message is empty, if any has bytes: below them some may not be sent at all.
+    """
 
     rounds: tuple[tuple[int, int], ...]
     loads: tuple[Load, ...]
+    whole: int
 
 
 def seen(schedule: Schedule, fabric: Levels, size: int) -> Seen:
@@ -51,7 +55,9 @@ def seen(schedule: Schedule, fabric: Levels, size: int) -> Seen:
         for ports in (ways.out, ways.into)
         for load in _busiest(level, ports[ways.curve == level], columns.size[rows][ways.curve == level] / size)
     ]
-    return Seen(rounds, tuple(dict.fromkeys(loads)))
+    sizes = columns.size[rows]
+    smallest = int(sizes[sizes > 0].min(initial=size))
+    return Seen(rounds, tuple(dict.fromkeys(loads)), -(-size // smallest))
 
 
 def _busiest(level: int, ports: Index, parts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Iterator[Load]:
@@ -78,7 +84,8 @@ def nested(form: Form, flat: Seen | None, size: int, chunks: int, outermost: int
         rounds: tuple[Step, ...] = tuple(_outermost(step, outermost) for step in form.rounds)
     else:
         rounds = tuple(_on_levels(plain, [high for _, high in flat.rounds]))
-    least: list[tuple[Rounds, ...]] = [(_carried(load, size, chunks),) for load in (() if flat is None else flat.loads)]
+    loads = flat.loads if flat is not None and size >= flat.whole else ()
+    least: list[tuple[Rounds, ...]] = [(_carried(load, size, chunks),) for load in loads]
     if flat is not None and told and not form.least:
         least.append(tuple(_on_levels(plain, [low for low, _ in flat.rounds])))
     return Form(rounds, form.sent, tuple(least) or ((Rounds(0, 0.0),),))

@@ -47,7 +47,8 @@ class Plan:
 def all_reduce(shape: Shape) -> Schedule:
     """Chunks of each half go up a tree to be added up, and down the same tree; channel 0 has one tree, channel 1 the other.
 
-    A rank takes turns between the trees: a message of one begins when the one before it, of the other, is done.
+    A rank takes turns between the trees: a message of one begins when the one before it, of the other, is done. So no order
+    that ports find by themselves can make it slower than its rounds, and a second NIC cannot make it faster.
     """
     buffers = Buffer("data", shape.size), Buffer("scratch", shape.size)
     promise = promises.all_reduce(shape.ranks, shape.size)

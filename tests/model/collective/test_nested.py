@@ -1,0 +1,65 @@
+"""Flat algorithms on nested levels: which level each round goes over, what ports carry, and bounds that hold simulated times."""
+
+import pytest
+
+from hopline.curve import Curve
+from hopline.machine.fabric import Level, Levels
+from hopline.model.collective.nested import Load, nested, seen
+from hopline.model.collective.rounds import Form, Rounds, bounds
+from hopline.model.collective.table import FORMS
+from hopline.schedule.collectives.table import COLLECTIVES
+from hopline.schedule.shape import Shape
+from hopline.sim.engine import simulate
+
+NODES = Levels([Level(4, Curve.line(1e-6, 450e9)), Level(2, Curve.line(2e-6, 50e9))])
+FLAT = [entry for entry in COLLECTIVES.values() if "levels" not in entry.uses]
+
+
+def look(name, size=8 << 20):
+    return seen(COLLECTIVES[name].build(Shape(8, size)), NODES, size)
+
+
+def test_each_round_has_its_levels():
+    assert look("all_reduce-recursive_doubling").rounds == ((0, 0), (0, 0), (1, 1))
+    assert look("all_gather-ring").rounds == ((0, 1),) * 7
+
+
+def test_the_busiest_ports_of_each_level():
+    assert set(look("all_reduce-ring").loads) == {Load(0, 14, 14 / 8), Load(1, 14, 14 / 8)}
+    assert set(look("all_reduce-recursive_doubling").loads) == {Load(0, 2, 2.0), Load(1, 1, 1.0)}
+
+
+def test_a_schedule_without_messages():
+    none = seen(COLLECTIVES["all_reduce-ring"].build(Shape(1, 8)), NODES, 8)
+    assert (none.rounds, none.loads) == ((), ())
+
+
+def test_nothing_seen_is_between_nothing_and_all_outermost():
+    low, high = bounds(nested(Form((Rounds(3, 1e6),), 0), None, 1 << 20, 1, 1), NODES)
+    assert (low, high) == (0, pytest.approx(3 * (2e-6 + 1e6 / 50e9)))
+
+
+def test_rounds_on_one_level_each_are_exact():
+    size = 1 << 20
+    form = nested(
+        FORMS["all_reduce-recursive_doubling"](Shape(8, size)), look("all_reduce-recursive_doubling"), size, 1, 1
+    )
+    expected = 2 * (1e-6 + size / 450e9) + 2e-6 + size / 50e9
+    assert bounds(form, NODES) == (pytest.approx(expected), pytest.approx(expected))
+
+
+CASES = [
+    pytest.param(entry, size, chunks, id=f"{entry.name}, {size} B, {chunks}")
+    for entry in FLAT
+    for size in ((0,) if entry.benchmark == "barrier" else (0, 1 << 12, 3 << 20))
+    for chunks in ((1, 5) if "chunks" in entry.uses and size else (1,))
+]
+
+
+@pytest.mark.parametrize(("entry", "size", "chunks"), CASES)
+def test_bounds_hold_simulated_times(entry, size, chunks):
+    shape = Shape(8, size, chunks=chunks)
+    form = nested(FORMS[entry.name](shape), look(entry.name), size, chunks, 1)
+    low, high = bounds(form, NODES)
+    time = simulate(entry.build(shape), NODES).time
+    assert low * (1 - 1e-6) <= time <= high * (1 + 1e-6)
