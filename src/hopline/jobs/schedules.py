@@ -12,7 +12,6 @@ from hopline.errors import InputError, UnknownNameError
 from hopline.formats.schedules.contents import Asked, Contents
 from hopline.jobs.benchmarks import benchmark_of
 from hopline.jobs.loading import resolve
-from hopline.model.collective.rounds import Form
 from hopline.model.collective.table import FORMS
 from hopline.schedule.collectives.table import COLLECTIVES, Collective
 from hopline.schedule.operations import Schedule
@@ -32,11 +31,6 @@ class Found:
     file: File | None = None
     remarks: tuple[str, ...] = ()
 
-    @property
-    def form(self) -> Form | None:
-        """Its closed form, where it is a collective of ours."""
-        return None if self.entry is None or self.shape is None else FORMS[self.entry.name](self.shape)
-
 
 def entry_of(name: str) -> Collective | None:
     """The entry of a name; the collective may be named as other tools do: ``allreduce-ring``. None: there is none."""
@@ -46,10 +40,10 @@ def entry_of(name: str) -> Collective | None:
 
 def built(entry: Collective, shape: Shape) -> Found:
     """The schedule of an entry. Raises InputError for more rows than memory would hold."""
-    rounds = FORMS[entry.name](shape).count
-    if rounds * shape.ranks * 2 > MOST_ROWS:
+    messages = FORMS[entry.name](shape).messages
+    if messages * shape.ranks * 2 > MOST_ROWS:
         raise InputError(
-            f"{entry.name} of {shape.ranks} ranks has about {rounds * shape.ranks * 2:.1e} operations: expected at most "
+            f"{entry.name} of {shape.ranks} ranks has about {messages * shape.ranks * 2:.1e} operations: expected at most "
             f"{MOST_ROWS:.0e}"
         )
     return Found(entry.build(shape), entry, shape)

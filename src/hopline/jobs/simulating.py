@@ -7,15 +7,17 @@ are busy, how far the closed form is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hopline.jobs.collectives.pricing import Contender, Ground
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
 from hopline.jobs.schedules import Found
 from hopline.machine.loggops import LogGOPS
-from hopline.model.collective.rounds import bounds, holds
+from hopline.model.collective.rounds import Form, bounds, holds
+from hopline.model.collective.table import FORMS
 from hopline.records.busbw import FACTORS
 from hopline.records.timeline import TICK, Timeline
 from hopline.schedule.operations import KINDS, Schedule
@@ -71,10 +73,20 @@ def simulate(
     """α-β with ports. Raises what ``sim.engine.simulate`` does."""
     engine = resolve("hopline.sim.engine:simulate")
     timeline: Timeline = engine(found.schedule, network.fabric, eager=eager, by_rounds=by_rounds, keep=keep, way=way)
-    form = found.form
-    known = form is not None and holds(form, network.levels)
-    least, most = bounds(form, network.levels) if form is not None and known else (None, None)
+    form = _form(found, network)
+    least, most = (None, None) if form is None else bounds(form, network.levels)
     return _said(found, timeline, least, most)
+
+
+def _form(found: Found, network: Network) -> Form | None:
+    """The closed form on the levels of the network; None: there is none, or its premises do not hold there."""
+    if found.entry is None or found.shape is None:
+        return None
+    shape, form = found.shape, FORMS[found.entry.name](found.shape)
+    if len(network.levels.curves) > 1 and "levels" not in found.entry.uses:
+        ground = replace(Ground.of(network, shape.channels), targets=shape.targets)
+        form = Contender(found.entry, ground).form(shape.size, shape.chunks)
+    return form if holds(form, network.levels) else None
 
 
 def simulate_loggops(

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from hopline.errors import InputError
 
+MOST_RANKS, MOST_BYTES = 2**31 - 1, 2**56
+"""More do not fit into columns, or into sums of several buffers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -42,6 +45,11 @@ class Shape:
             value = getattr(self, name)
             if value < least:
                 raise InputError(f"{name} is {value}: expected at least {least}")
+        for name, most in (("ranks", MOST_RANKS), ("size", MOST_BYTES)):
+            if (value := getattr(self, name)) > most:
+                raise InputError(
+                    f"{name} is {f'{value:.3g}' if value < 10**300 else 'above 1e300'}: expected at most {most}"
+                )
         if any(level < 1 for level in self.levels):
             raise InputError(f"levels are {self.levels}: expected at least 1 member in each")
         if self.levels and math.prod(self.levels) != self.ranks:

@@ -164,7 +164,7 @@ def said(spans: Sequence[Span]) -> str:
 def size(value: int) -> str:
     """Rounded and exact."""
     rounded, exact = show(value, "size"), f"{value} B"
-    return exact if rounded == exact else f"{rounded} ({exact})"
+    return f"{rounded} ({exact})" if "iB" in rounded else exact
 
 
 def _differences(found: Contest) -> list[Block]:

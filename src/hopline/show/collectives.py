@@ -64,8 +64,11 @@ def picture(title: str, drawn: Sequence[Row], found: Contest) -> Spec:
         for timed in row.times
         if timed.simulated and row.size
     ]
+    bounded = any(timed.estimate.low is not None for row in rows for timed in row.times)
+    notes = [*(["dots: simulated"] if dots else []), *(["lines: of bounds the upper one"] if bounded else [])]
+    subtitle = [text for text in (found.network, found.prices, "; ".join(notes)) if text]
     spans = [(span.low, span.high, span.name) for span in found.winners]
-    return contest_picture.contest(lines, spans, dots, title, of_network(found))
+    return contest_picture.contest(lines, spans, dots, title, subtitle)
 
 
 def picture_of_several(title: str, drawn: Sequence[tuple[str, Sequence[Row], Contest]]) -> Spec:

@@ -18,12 +18,12 @@ def contest(
     spans: Sequence[tuple[float, float, str]],
     dots: Sequence[tuple[float, float, str]],
     title: str,
-    subtitle: str = "",
+    subtitle: Sequence[str] = (),
 ) -> Spec:
     """Times against size of many series above, how much slower each is than the fastest below.
 
     lines: name -> (size in bytes, seconds), all at the same sizes; spans: (from, to, name) of the fastest, whose changes are
-    marked; dots: (size, seconds, name) beside the lines.
+    marked; dots: (size, seconds, name) beside the lines; subtitle: lines of text.
     """
     best: dict[float, float] = {}
     for m, t in (pair for xy in lines.values() for pair in xy):
@@ -52,10 +52,17 @@ def contest(
     thin = {"type": "line", "strokeWidth": 2.2, "clip": True}
     below = {**shared, "mark": thin, "encoding": {**encoding, "x": x, "y": ratio}}
     panes: list[Spec] = [
-        {"width": 640, "height": 380, "layer": top},
-        {"width": 640, "height": 150, "layer": [*_borders(spans, x), below]},
+        {"width": _WIDTH, "height": 380, "layer": top},
+        {"width": _WIDTH, "height": 150, "layer": [*_borders(spans, x), below]},
     ]
-    head = {"text": title, "subtitle": subtitle, "anchor": "start", "fontSize": 14, "subtitleColor": "#666", "offset": 12}
+    head = {
+        "text": title,
+        "subtitle": list(subtitle),
+        "anchor": "start",
+        "fontSize": 14,
+        "subtitleColor": "#666",
+        "offset": 12,
+    }
     return {"$schema": SCHEMA, "title": head, "vconcat": panes, "spacing": 14, "config": CONFIG}
 
 
@@ -72,6 +79,8 @@ _SLOWEST = 8
 """Ratios above it are not drawn."""
 _FASTEST = 0.92
 """A little below 1, so that the fastest is seen."""
+_WIDTH, _LETTER = 640, 7.6
+"""Of the picture and of a letter of a name in it."""
 _ROOM = 2.2
 """Below the fastest time, for its name."""
 
@@ -109,8 +118,10 @@ def _winning(
     for low, high, name in spans:
         begin, end = max(low, sizes[0]), min(high, sizes[-1])
         if math.log(max(end / begin, 1.0)) >= width / 9:
-            middle = min(sizes, key=lambda size: abs(math.log(size / math.sqrt(begin * end))))
-            labels.append({"x": middle, "time": best[middle], "series": name, "label": name})
+            fits = math.log(sizes[-1]) - width * len(name) * _LETTER / _WIDTH
+            place = min(math.log(begin * end) / 2, fits)
+            nearest = min(sizes, key=lambda size: abs(math.log(size) - place))
+            labels.append({"x": nearest, "time": best[nearest], "series": name, "label": name})
     mark = {"type": "text", "dy": 22, "dx": 6, "align": "left", "fontWeight": "bold", "fontSize": 12}
     colour = {**_many(names, _MANY), "legend": None}
     inside = [(low, _short(low)) for low, _, _ in spans[1:] if sizes[0] < low <= sizes[-1]]

@@ -60,7 +60,8 @@ class Outcome:
         When the row got the processor and had done with it; ``end`` is later where a late Send met its Recv later, or a
         Recv was begun only later.
     cause, late_cause
-        The row that let it have the processor (NONE: nothing did), and the one that let it end later (NONE: it did not).
+        What let it have the processor (NONE: nothing did), and what let it end later (NONE: it did not): twice the row, and
+        one more if it was the later end of that row.
     finish, busy
         When the processor of each rank was free for good; how long its processor and NIC worked, shape (3 ranks,), as PORTS
         has it.

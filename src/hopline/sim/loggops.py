@@ -6,6 +6,7 @@ What belongs here: what each row costs, and what the answer amounts to. The rule
 from __future__ import annotations
 
 from collections.abc import Callable
+
 import numpy as np
 
 from hopline.errors import InputError, UnknownNameError
@@ -20,6 +21,7 @@ from hopline.sim.loggops_reference import run
 
 FEW = 12_000
 """Rows that plain Python is through with before numba would be imported."""
+
 
 def simulate_loggops(
     schedule: Schedule,
@@ -85,23 +87,33 @@ def costs(schedule: Schedule, params: LogGOPS, reduce: float, copy: float) -> Co
     check_total(cpu + nic + o + travel)
     pairs = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
     return Costs(
-        schedule.ranks, columns.kind, columns.lane, columns.rank, columns.after, mate, cpu, nic, late, *pairs, o + travel
+        schedule.ranks,
+        columns.kind,
+        columns.lane,
+        columns.rank,
+        columns.after,
+        mate,
+        cpu,
+        nic,
+        late,
+        *pairs,
+        o + travel,
     )
 
 
 def _path(work: Costs, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
     """Back from the row that ended last, each row let go by the one before it; of a row what it did until then."""
     path: list[tuple[int, int, int]] = []
-    row = int(outcome.end.argmax()) if len(work) else NONE
-    time = int(outcome.end[row]) if len(work) else 0
-    while row != NONE:
-        start, end = int(outcome.start[row]), int(outcome.end[row])
-        if end <= time and outcome.late_cause[row] != NONE:
-            path.append((row, end, end))
-            row, time = int(outcome.late_cause[row]), end
-        else:
-            path.append((row, start, min(end, time)))
-            row, time = int(outcome.cause[row]), start
+    if not len(work):
+        return ()
+    row = int(outcome.end.argmax())
+    time, part = int(outcome.end[row]), 2 * row + int(outcome.late_cause[row] != NONE)
+    while part != NONE:
+        row, late = divmod(part, 2)
+        end = int(outcome.end[row])
+        start = end if late else int(outcome.start[row])
+        path.append((row, start, min(end, time)))
+        time, part = start, int((outcome.late_cause if late else outcome.cause)[row])
     return tuple(path[::-1])
 
 

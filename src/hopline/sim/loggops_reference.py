@@ -9,9 +9,9 @@ What belongs here: the rules, as published and as LogGOPSim has them (T. Hoefler
 3. A message that has arrived needs the processor and the receiving NIC, and keeps them for o + (s - 1) max(O, G) and
    g + (s - 1) G. If the Recv has begun they meet; else the Recv meets it when it begins, at no further cost.
 4. A Recv begins without the processor. Reduce, Copy and Compute keep it for their work.
-5. What finds its processor or NIC busy is tried again when both are free. Events go by time, then by the order in which they came up:
-   messages when they are sent; rows when they are freed, by rank, then Sends, Recvs and the rest, then those freed by a beginning
-   before those freed by an end, by row.
+5. What finds its processor or NIC busy is tried again when both are free. Events go by time, then by the order in which they
+   came up: messages when they are sent; rows when they are freed, by rank, then Sends, Recvs and the rest, then those freed
+   by a beginning before those freed by an end, by row.
 
 A message meets the Recv that ``matching`` gives it.
 """
@@ -40,7 +40,12 @@ class _Run:
     def __init__(self, costs: Costs) -> None:
         rows, ranks = len(costs), costs.ranks
         self.kind, self.rank, self.mate = costs.kind.tolist(), costs.rank.tolist(), costs.mate.tolist()
-        self.work, self.nic, self.late, self.travel = costs.cpu.tolist(), costs.nic.tolist(), costs.late.tolist(), costs.travel
+        self.work, self.nic, self.late, self.travel = (
+            costs.cpu.tolist(),
+            costs.nic.tolist(),
+            costs.late.tolist(),
+            costs.travel,
+        )
         self.start, self.end, self.cause, self.late_cause = ([-1] * rows for _ in range(4))
         self.cpu, self.out, self.into = ([0] * ranks for _ in range(3))
         self.by_cpu, self.by_out, self.by_into = ([NONE] * ranks for _ in range(3))
@@ -103,7 +108,7 @@ class _Run:
         rank = self.rank[row]
         self.cause[row] = self.by_cpu[rank] if self.cpu[rank] == time else self.by_out[rank]
         self._keep(time, row)
-        self.out[rank], self.by_out[rank] = time + self.nic[row], row
+        self.out[rank], self.by_out[rank] = time + self.nic[row], 2 * row
         self.busy[3 * rank + 1] += self.nic[row]
         self._push(time + self.travel, row, True)
         if not self.late[row]:
@@ -113,13 +118,13 @@ class _Run:
         recv = self.mate[send]
         rank = self.rank[recv]
         if time == self.start[send] + self.travel:
-            self.cause[recv] = send
+            self.cause[recv] = 2 * send
         else:
             self.cause[recv] = self.by_cpu[rank] if self.cpu[rank] == time else self.by_into[rank]
-        cause = NONE if self.cause[recv] == send else self.cause[recv]
+        cause = NONE if self.cause[recv] == 2 * send else self.cause[recv]
         begun = recv in self.begun
         self._keep(time, recv)
-        self.into[rank], self.by_into[rank] = time + self.nic[send], recv
+        self.into[rank], self.by_into[rank] = time + self.nic[send], 2 * recv
         self.busy[3 * rank + 2] += self.nic[send]
         if begun:
             self._meet(send, time, cause)
@@ -141,7 +146,7 @@ class _Run:
         """The row has the processor."""
         rank = self.rank[row]
         self.start[row] = time
-        self.cpu[rank], self.by_cpu[rank] = time + self.work[row], row
+        self.cpu[rank], self.by_cpu[rank] = time + self.work[row], 2 * row
         self.busy[3 * rank] += self.work[row]
         if self.kind[row] != RECV:
             self._begin(row)
@@ -151,9 +156,9 @@ class _Run:
             return
         rank = self.rank[send]
         if self.cpu[rank] < time:
-            self.cpu[rank], self.by_cpu[rank] = time, send
+            self.cpu[rank], self.by_cpu[rank] = time, 2 * send + 1
         if self.out[rank] < time:
-            self.out[rank], self.by_out[rank] = time, send
+            self.out[rank], self.by_out[rank] = time, 2 * send + 1
         self._end(send, time, cause)
 
     def _begin(self, row: int) -> None:

@@ -1,7 +1,5 @@
 """What the tests of schedule files share: small files, an encoder of Chakra traces, and what two schedules have in common."""
 
-import numpy as np
-
 from hopline.curve import Curve
 from hopline.machine.fabric import Levels
 from hopline.schedule.matching import match
@@ -98,7 +96,15 @@ def well_met(schedule):
 # --- Chakra ---------------------------------------------------------------------------------------------------------
 
 TYPES = {"META": 1, "LOAD": 2, "COMP": 4, "SEND": 5, "RECV": 6, "COLL": 7}
-COLLECTIVES = {"all_reduce": 0, "reduce": 1, "all_gather": 2, "broadcast": 5, "alltoall": 6, "reduce_scatter": 7, "barrier": 9}
+COLLECTIVES = {
+    "all_reduce": 0,
+    "reduce": 1,
+    "all_gather": 2,
+    "broadcast": 5,
+    "alltoall": 6,
+    "reduce_scatter": 7,
+    "barrier": 9,
+}
 
 
 def varint(number):
@@ -185,7 +191,3 @@ def ring_of_combined_steps():
             step(4, "r", ("i", chunk[4]), ("i", chunk[4])),
         )))  # fmt: skip
     return algo("allreduce", 3, *gpus)
-
-
-def columns_equal(a, b):
-    return all(np.array_equal(getattr(a.columns, name), getattr(b.columns, name)) for name in ("kind", "rank", "peer", "size"))

@@ -239,3 +239,10 @@ def test_a_barrier_needs_every_rank():
 def test_a_barrier_too_large(monkeypatch):
     monkeypatch.setattr(barriers, "_ROOM", 1)
     assert check(barrier(*to_all(3, (1, 2)))).unchecked[-1].startswith("barrier: too large, 12 operations x 3 ranks")
+
+
+def test_data_behind_a_race_is_not_followed_where_rows_stand_in_another_order():
+    rows = (recv(1, 0, 8), send(0, 1, 8), copy(1, 8, buffer=1, source=0, lane=3))
+    checked = check(passed_on(*rows))
+    assert [fault.kind for fault in checked.faults] == ["early"]
+    assert checked.unchecked == ("data: it depends on who wins a race",)

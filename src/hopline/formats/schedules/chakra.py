@@ -15,7 +15,7 @@ from hopline.errors import FormatError, InputError
 from hopline.formats.schedules.chakra_nodes import Trace
 from hopline.formats.schedules.chakra_nodes import read as read_trace
 from hopline.formats.schedules.chakra_rows import Composition
-from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, counted, listed
+from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, counted, expect_no_size, listed
 from hopline.formats.source import STDIN, shown
 
 _NAME = re.compile(r"(?P<prefix>.*?)\.(?P<rank>\d{1,7})(?P<rest>\.(?:et|json)(?:\.\w+)?)")
@@ -38,6 +38,7 @@ class ChakraPlan:
         collectives = any(node.type == "COMM_COLL" for node in self.trace.nodes)
         missing = sorted(set(range(ranks)) - set(self.files))
         where = shown(self.trace.path)
+        expect_no_size(where, asked)
         if missing:
             raise InputError(f"{where}: there is no file of rank {listed(missing)} of {ranks} beside it")
         if asked.ranks is None and ranks == 1 and collectives:
@@ -73,7 +74,7 @@ def read_json(path: str) -> ChakraPlan:
 def _plan(path: str, is_json: bool) -> ChakraPlan:
     trace = read_trace(path, is_json)
     name, files = siblings(path)
-    return ChakraPlan(trace, files, is_json, _contents(trace, name, files))
+    return ChakraPlan(trace, files, is_json, _contents(trace, name, files, is_json))
 
 
 def siblings(path: str) -> tuple[str, dict[int, str]]:
@@ -99,7 +100,7 @@ def siblings(path: str) -> tuple[str, dict[int, str]]:
     return found["prefix"], files
 
 
-def _contents(trace: Trace, name: str, files: dict[int, str]) -> Contents:
+def _contents(trace: Trace, name: str, files: dict[int, str], is_json: bool) -> Contents:
     collectives = [node for node in trace.nodes if node.type == "COMM_COLL"]
     sizes = [node.number("comm_size", 0) for node in collectives]
     facts: dict[str, Fact] = {
@@ -116,4 +117,4 @@ def _contents(trace: Trace, name: str, files: dict[int, str]) -> Contents:
     remarks = (
         (f"counts are those of {shown(trace.path)}; {len(files)} ranks' files stand there",) if len(files) > 1 else ()
     )
-    return Contents("chakra", name, len(files), facts, None, remarks)
+    return Contents("chakra-json" if is_json else "chakra", name, len(files), facts, None, remarks)

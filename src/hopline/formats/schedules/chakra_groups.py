@@ -22,6 +22,8 @@ BENCHMARKS = {
     "BROADCAST": "broadcast", "ALL_TO_ALL": "alltoall", "REDUCE_SCATTER": "reduce_scatter",
     "REDUCE_SCATTER_BLOCK": "reduce_scatter", "BARRIER": "barrier",
 }  # fmt: skip
+MOST_BYTES = 1 << 40
+"""That a rank puts in, sends or receives."""
 FROM_EACH = ("all_gather", "gather")
 """Those of which a rank puts in its piece only."""
 
@@ -63,8 +65,10 @@ def collectives(traces: list[Trace]) -> list[Collective]:
                     f"{shown(trace.path)}: node {node.id} is {told}: expected {first[key]}, as on other ranks in {here}"
                 )
             size = node.number("comm_size")
-            if size < 0:
-                raise FormatError(f"{shown(trace.path)}: node {node.id} has comm_size {size}: expected 0 or more")
+            if not 0 <= size <= MOST_BYTES:
+                raise FormatError(
+                    f"{shown(trace.path)}: node {node.id} has comm_size {size}: expected 0 to {MOST_BYTES}"
+                )
             found.setdefault(key, Collective(BENCHMARKS[node.collective], size)).nodes[rank] = node.id
     for name, turns in counts.items():
         _check(name, turns, traces)

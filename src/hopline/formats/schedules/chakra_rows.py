@@ -17,7 +17,7 @@ import numpy as np
 
 from hopline.errors import FormatError
 from hopline.formats.schedules import chakra_groups
-from hopline.formats.schedules.chakra_groups import Collective
+from hopline.formats.schedules.chakra_groups import MOST_BYTES, Collective
 from hopline.formats.schedules.chakra_nodes import Node, Trace
 from hopline.formats.schedules.contents import Expand
 from hopline.formats.schedules.order import before_on_lane, depths
@@ -29,6 +29,7 @@ from hopline.schedule.shape import Shape
 
 MICROSECOND = 1_000_000
 """In picoseconds."""
+MOST_TAG = (1 << 32) - 1
 ALGORITHMS = {
     "all_reduce": "ring", "all_gather": "ring", "reduce_scatter": "ring", "alltoall": "pairwise", "broadcast": "binomial",
     "reduce": "binomial", "gather": "binomial", "scatter": "binomial", "barrier": "dissemination",
@@ -169,8 +170,9 @@ class Composition:
             )
         if node.number(near, rank) != rank:
             raise self._wrong(rank, f"node {node.id} has {near} {node.number(near)}: expected its own rank, {rank}")
-        if not 0 <= size < 1 << 40:
-            raise self._wrong(rank, f"node {node.id} has comm_size {size}: expected 0 or more bytes, below 2^40")
+        for name, value, most in (("comm_size", size, MOST_BYTES), ("comm_tag", node.number("comm_tag", 0), MOST_TAG)):
+            if not 0 <= value <= most:
+                raise self._wrong(rank, f"node {node.id} has {name} {value}: expected 0 to {most}")
         used = self._used[kind]
         start, used[rank] = used[rank], used[rank] + size
         placed = bool(self._collectives)

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hopline.errors import InputError
 from hopline.schedule.operations import Schedule
 
@@ -104,6 +107,17 @@ def expect_ranks(shown: str, found: int, asked: Asked) -> None:
     """Raise InputError where another number of ranks was asked for."""
     if asked.ranks is not None and asked.ranks != found:
         raise InputError(f"{shown} is for {found} ranks: {asked.ranks} were asked for")
+
+
+def expect_no_size(shown: str, asked: Asked) -> None:
+    """Raise InputError where a size was asked for, and the file has its own."""
+    if asked.size is not None:
+        raise InputError(f"{shown} has its own sizes: {asked.size} bytes were asked for")
+
+
+def total(values: NDArray[np.int64]) -> int:
+    """The sum, however large."""
+    return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 
 def counted(names: Iterable[str]) -> dict[str, int]:

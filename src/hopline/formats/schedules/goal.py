@@ -15,7 +15,7 @@ from pathlib import PurePath
 import numpy as np
 
 from hopline.errors import FormatError
-from hopline.formats.schedules.contents import Asked, Contents, Reading, expect_ranks, listed
+from hopline.formats.schedules.contents import Asked, Contents, Reading, expect_no_size, expect_ranks, listed, total
 from hopline.formats.schedules.goal_grammar import statements
 from hopline.formats.schedules.rows import Rows
 from hopline.formats.source import shown
@@ -40,6 +40,7 @@ class GoalPlan:
         if self.contents.refusal:
             raise FormatError(f"{shown(self.path)}: {self.contents.refusal}")
         expect_ranks(shown(self.path), self.contents.ranks, asked)
+        expect_no_size(shown(self.path), asked)
         schedule = self.rows.made(self.contents.name, self.contents.ranks, in_order=True)
         return Reading(schedule, self.contents, self.contents.remarks)
 
@@ -159,8 +160,8 @@ class _Reader:
         facts = {
             "num_ranks": self.ranks, "rank_blocks": len(self.blocks), "sends": int(np.count_nonzero(kind == SEND)),
             "recvs": int(np.count_nonzero(kind == RECV)), "calcs": int(np.count_nonzero(kind == COMPUTE)),
-            "requires": self.requires, "irequires": self.irequires, "send_bytes": int(size[kind == SEND].sum()),
-            "recv_bytes": int(size[kind == RECV].sum()), "unmatched_sends": int(np.count_nonzero(lone & (kind == SEND))),
+            "requires": self.requires, "irequires": self.irequires, "send_bytes": total(size[kind == SEND]),
+            "recv_bytes": total(size[kind == RECV]), "unmatched_sends": int(np.count_nonzero(lone & (kind == SEND))),
             "unmatched_recvs": int(np.count_nonzero(lone & (kind == RECV))),
         }  # fmt: skip
         refusal = (

@@ -33,9 +33,10 @@ _EXPECTED = (
 
 def statements(path: str) -> Iterator[tuple[int, re.Match[bytes]]]:
     """Each statement of a file with its line. Raises FormatError for a line that holds something else."""
-    inside = False
+    inside, begun = False, 0
     for number, line in lines(path):
         if inside or b"/" in line:
+            begun = begun if inside else number
             line, inside = _without_comments(line, inside)
         at = 0
         while at < len(line):
@@ -47,6 +48,8 @@ def statements(path: str) -> Iterator[tuple[int, re.Match[bytes]]]:
                 raise FormatError(f"{shown(path)} line {number}: {_EXPECTED}, not {excerpt(rest, 60)!r}")
             yield number, found
             at = found.end()
+    if inside:
+        raise FormatError(f"{shown(path)} line {begun}: a comment begins here and has no end: expected '*/'")
 
 
 def _mixed(found: re.Match[bytes]) -> bool:

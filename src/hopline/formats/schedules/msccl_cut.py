@@ -41,8 +41,11 @@ class Cut:
         self._widths: dict[Place, int] = {}
         self._scratch: list[Ints] = []
         if not layout.even:
+            pairs = list(same)
+            if sum(scratch) + layout.chunks + sum(count for _, _, count in pairs) > MOST:
+                raise InputError(f"{layout.size} bytes: so large an algorithm takes a multiple of {layout.chunks}")
             self._bounds = layout.bounds()
-            self._settle(list(same))
+            self._settle(pairs)
             self._scratch = [self._sums(rank, count) for rank, count in enumerate(scratch)]
 
     def _sums(self, rank: int, count: int) -> Ints:
@@ -97,10 +100,6 @@ class Cut:
 
     def _settle(self, same: list[tuple[Place, Place, int]]) -> None:
         """Give each chunk of scratch the size of what passes through it. Raises InputError where that differs."""
-        if sum(self._counts) + sum(count for _, _, count in same) > MOST:
-            raise InputError(
-                f"{self._layout.size} bytes: so large an algorithm takes a multiple of {self._layout.chunks}"
-            )
         near: dict[Place, list[Place]] = {}
         for (rank, buffer, chunk), (peer, other, begin), count in same:
             for i in range(count):

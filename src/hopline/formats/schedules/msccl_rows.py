@@ -38,6 +38,7 @@ class Expansion:
         """GPU, thread block and step -> its last row."""
         steps = located(path, algorithm, layout)
         scratch = [algorithm.gpus[rank].chunks["s"] for rank in range(algorithm.ranks)]
+        layout.check_scratch(max(scratch))
         self._cut = Cut(layout, scratch, same(steps))
         self._staging, self._staged = self._stage(steps)
         self._lanes = {gpu.id: lanes(path, gpu) for gpu in algorithm.gpus.values()}

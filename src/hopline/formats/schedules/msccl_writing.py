@@ -7,7 +7,6 @@ lane that talk to several become several thread blocks, which wait for one anoth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from hopline.formats.schedules.order import before_on_lane
 from hopline.formats.schedules.promised import BENCHMARKS
 from hopline.schedule.operations import COMPUTE, COPY, FREE, KINDS, NONE, RECV, REDUCE, SEND, Schedule, channel
 
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _TYPES = {SEND: "s", RECV: "r", REDUCE: "re", COPY: "cpy"}
 Key = tuple[str, int, int]
 """What a thread block does (send, recv or local), its peer or lane, and its channel."""
@@ -151,10 +151,10 @@ class _Blocks:
 def _document(schedule: Schedule, collective: str, chunks: Chunking, blocks: _Blocks) -> Iterator[str]:
     layout = chunks.layout
     words = {benchmark: word for word, benchmark in BENCHMARKS.items()}
-    name = quoteattr("".join(c if c.isprintable() else "?" for c in schedule.name))
+    name = "".join(_ESCAPES.get(c, c) if c.isprintable() else "?" for c in schedule.name)
     channels = 1 + max(key[2] for keys in blocks.of for key in keys)
     yield (
-        f'<algo name={name} proto="Simple" nchannels="{channels}" nchunksperloop="{layout.chunks}" ngpus="{schedule.ranks}" '
+        f'<algo name="{name}" proto="Simple" nchannels="{channels}" nchunksperloop="{layout.chunks}" ngpus="{schedule.ranks}" '
         f'coll="{words.get(collective, "custom")}" inplace="{int(layout.in_place)}" outofplace="{int(not layout.in_place)}" '
         f'minBytes="{layout.size}" maxBytes="{layout.size}">\n'
     )

@@ -33,6 +33,7 @@ class Ranges:
 
     def __init__(self, plan: Execution, layout: Layout) -> None:
         self._plan, self._layout = plan, layout
+        layout.check_scratch(max(gpu.chunks["s"] for gpu in plan.gpus))
         self.each = layout.size // layout.chunks
         self.scratch = 1 if layout.in_place else 2
 

@@ -23,6 +23,8 @@ BENCHMARKS = {
 """Their names, without underscores, and the benchmark's."""
 _SHARED = ("all_gather", "reduce_scatter", "alltoall")
 """Those whose larger buffer has a piece for each rank."""
+MOST_BYTES = 1 << 48
+"""Of a buffer."""
 INPUT, OUTPUT = 0, 1
 """Numbers of the buffers; in place there is one."""
 
@@ -47,6 +49,8 @@ class Layout:
     in_place: bool
 
     def __post_init__(self) -> None:
+        if self.size > MOST_BYTES:
+            raise InputError(f"{self.size} bytes: expected at most {MOST_BYTES}")
         if self.collective in _SHARED and self.chunks % self.ranks:
             raise FormatError(
                 f"{self.chunks} chunks are no multiple of {self.ranks} ranks: "
@@ -64,6 +68,11 @@ class Layout:
     def each(self) -> int:
         """Chunks of a rank's piece."""
         return self.chunks // self.ranks
+
+    def check_scratch(self, chunks: int) -> None:
+        """Raise InputError where that many chunks of scratch are more than a buffer may have."""
+        if chunks * (self.size // self.chunks + 1) > MOST_BYTES:
+            raise InputError(f"{chunks} chunks of scratch, of which {self.chunks} are {self.size} bytes, are too many")
 
     def bounds(self) -> Ints:
         """First byte of each chunk, and the end, shape (chunks + 1,)."""

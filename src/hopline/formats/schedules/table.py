@@ -19,7 +19,7 @@ from hopline.formats.schedules.contents import Asked, Contents, Expand, Plan, Re
 from hopline.formats.source import forget, kept, shown
 from hopline.schedule.operations import Schedule
 
-_WINDOW = 1 << 16
+_WINDOW = 1 << 20
 """Bytes that are looked at."""
 _GOAL = re.compile(rb"\s*(?:(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)\s*)*(?:num_ranks\s+\d|rank\s+\d+\s*\{)")
 _GRAPH = re.compile(rb'"workload_graph"\s*:')

@@ -54,6 +54,7 @@ def contest(network: Network, question: Question, watch: Watch = lambda fraction
     Raises InputError where no algorithm can be asked, UnknownNameError for an algorithm that there is not.
     """
     benchmark = question.asked.benchmark
+    watch(0.0, "closed forms")
     ground = Ground.of(network, question.channels)
     sizes, sized = _sizes(question, ground)
     taking, left = contenders(benchmark, ground, sizes)

@@ -26,7 +26,7 @@ from hopline.study.searching import lowest
 
 MOST_CHUNKS = 1 << 16
 """More are not tried: a chunk then is small against any start-up."""
-MOST_SEEN = 1 << 18
+MOST_SEEN = 1 << 20
 """Messages of a schedule that is made to see which levels its rounds go over."""
 _PROBE = 1 << 20
 """Bytes of a rank's piece in it."""

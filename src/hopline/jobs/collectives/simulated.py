@@ -50,7 +50,7 @@ def simulated(
 
 
 def _simulated(timed: Timed, contender: Contender, network: Network, simulate: Simulate) -> Timed:
-    most = contender.form(timed.size, timed.chunks).count * network.ranks * timed.channels
+    most = contender.form(timed.size, timed.chunks).messages * network.ranks
     if most > MOST_MESSAGES:
         return replace(timed, skipped=f"up to {most} messages: more than the {MOST_MESSAGES} that are simulated")
     schedule = contender.entry.build(contender.shape(timed.size, timed.chunks))

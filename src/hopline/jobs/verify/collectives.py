@@ -43,6 +43,21 @@ def _closed(name: str, size: Callable[[Inputs], int]) -> Kind:
     return lambda inputs: priced(FORMS[name](Shape(_at_least_one(inputs, "ranks"), size(inputs))), inputs)
 
 
+def _listed(name: str, size: Callable[[Inputs], int]) -> Kind:
+    """Like ``_closed``, where the form goes through all ranks."""
+
+    def kind(inputs: Inputs) -> Outputs:
+        _check_few(_at_least_one(inputs, "ranks"), name)
+        return _closed(name, size)(inputs)
+
+    return kind
+
+
+def _check_few(ranks: int, name: str) -> None:
+    if ranks > MOST_RANKS:
+        raise InputError(f"{ranks} ranks: expected at most {MOST_RANKS} for {name}")
+
+
 def _size(inputs: Inputs) -> int:
     return whole(inputs, "size_bytes")
 
@@ -92,8 +107,7 @@ def _real_size(inputs: Inputs) -> float:
 
 def _double_tree(inputs: Inputs) -> Outputs:
     name = "all_reduce-double_binary_tree"
-    if whole(inputs, "ranks") > MOST_RANKS:
-        raise InputError(f"'ranks' is {inputs['ranks']!r}: expected at most {MOST_RANKS} in two trees")
+    _check_few(whole(inputs, "ranks"), "two trees")
     shape = Shape(_at_least_one(inputs, "ranks"), _size(inputs), chunks=_at_least_one(inputs, "chunks_per_tree"))
     form, network, known = FORMS[name](shape), uniform(inputs), double_trees.structure(shape.ranks)
     messages = 4 * (shape.ranks - 1) * cuts(shape.size, shape.chunks)
@@ -117,6 +131,7 @@ def _two_levels(inputs: Inputs) -> tuple[Shape, Levels]:
             ("machines", "inter", "beta_inter_bytes_per_s"),
         )
     ]
+    _check_few(levels[0].ranks * levels[1].ranks, "an all-reduce on two levels")
     network = Levels(levels, reduce=number(inputs, "gamma_s_per_byte", 0.0))
     return Shape(network.ranks, _size(inputs), tuple(level.ranks for level in levels)), network
 
@@ -155,7 +170,7 @@ COLLECTIVE_KINDS: dict[str, Kind] = {
     "allreduce_double_binary_tree": _double_tree,
     "allgather_bruck": _closed("all_gather-bruck", _blocks),
     "alltoall_pairwise": _closed("alltoall-pairwise", _blocks),
-    "alltoall_bruck": _closed("alltoall-bruck", _blocks),
+    "alltoall_bruck": _listed("alltoall-bruck", _blocks),
     "allreduce_hierarchical": _hierarchical,
     "allreduce_flat_ring_two_level": _flat_ring,
 }

@@ -78,7 +78,7 @@ def _busy(first: Ints, halves: tuple[_Half, _Half]) -> int:
     begins = {
         (*divmod(begin, PERIOD)[::-1], half.chunks)
         for own, half in zip(first, halves, strict=True)
-        for begin in own[own >= 0].tolist()
+        for begin in np.unique(own[own >= 0]).tolist()
     }
     busy, last = 0, (0, 0)
     for kind, turn, chunks in sorted(begins):

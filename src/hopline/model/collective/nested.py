@@ -74,21 +74,22 @@ def nested(form: Form, flat: Seen | None, size: int, chunks: int, outermost: int
 
     Where the rounds are those of the schedule, each goes over the outermost of its levels; else all go over the outermost one
     of the network. That is an upper bound, since a rank may be ahead of others. Lower bounds are what single ports carry
-    (``chunks`` makes as many messages of each), and, where the form is exact on one level, its rounds each over the innermost
-    of its levels: then some chain of messages that wait for one another has one of each round. ``flat`` None: nothing was
-    seen, and the lower bound is 0.
+    (``chunks`` makes as many messages of each), those of the form, and, where it is exact on one level, its rounds each over
+    the innermost of its levels, or the fastest where that is not seen: then some chain of messages that wait for one another
+    has one of each round. ``flat`` None: nothing was seen.
     """
     plain = tuple(step for step in form.rounds if isinstance(step, Rounds))
     told = flat is not None and len(flat.rounds) == form.count and plain == form.rounds
-    if flat is None or not told:
-        rounds: tuple[Step, ...] = tuple(_outermost(step, outermost) for step in form.rounds)
-    else:
-        rounds = tuple(_on_levels(plain, [high for _, high in flat.rounds]))
     loads = flat.loads if flat is not None and size >= flat.whole else ()
-    least: list[tuple[Rounds, ...]] = [(_carried(load, size, chunks),) for load in loads]
-    if flat is not None and told and not form.least:
-        least.append(tuple(_on_levels(plain, [low for low, _ in flat.rounds])))
-    return Form(rounds, form.sent, tuple(least) or ((Rounds(0, 0.0),),))
+    least = [*form.least, *((_carried(load, size, chunks),) for load in loads)]
+    if flat is not None and told:
+        rounds: tuple[Step, ...] = tuple(_on_levels(plain, [high for _, high in flat.rounds]))
+        chain = tuple(_on_levels(plain, [low for low, _ in flat.rounds]))
+    else:
+        rounds = tuple(_outermost(step, outermost) for step in form.rounds)
+        chain = plain if plain == form.rounds else ()
+    least += [] if form.least else [chain]
+    return Form(rounds, form.sent, tuple(least))
 
 
 def _outermost(step: Step, level: int) -> Step:

@@ -74,7 +74,8 @@ class Past:
             still = np.flatnonzero(~out)
             if len(still):
                 out[still] = ask(first[still], second[still])
-        return out
+        apart: Truth = out & (first != second)
+        return apart
 
     @property
     def count(self) -> int:
@@ -133,5 +134,4 @@ class Past:
             steps.carry(table, np.maximum)
             here = np.flatnonzero((which >= low) & (which < low + width))
             out[here] = table[second[here], which[here] - low] > first[here]
-        ordered: Truth = out & (first != second)
-        return ordered
+        return out

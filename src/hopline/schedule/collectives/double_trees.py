@@ -12,6 +12,7 @@ their borders: each rank sends in their order, and receives in their order.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -95,8 +96,9 @@ def trees(ranks: int) -> Ints:
     return np.stack([first, second])
 
 
+@lru_cache(maxsize=16)
 def plan(ranks: int) -> Plan:
-    """The rounds of two or more ranks."""
+    """The rounds of two or more ranks; read-only, since it is kept."""
     parents = trees(ranks)
     tree, child = np.nonzero(parents != _NONE)
     parent = parents[tree, child]
@@ -104,6 +106,8 @@ def plan(ranks: int) -> Plan:
     rounds = _rounds(_needs(parents, tree, child, parent), np.concatenate([2 * colour, 2 * colour + 1]))
     up, down = np.full_like(parents, _NONE), np.full_like(parents, _NONE)
     up[tree, child], down[tree, child] = np.split(rounds, 2)
+    for column in (parents, up, down):
+        column.flags.writeable = False
     return Plan(parents, up, down)
 
 

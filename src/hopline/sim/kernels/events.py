@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hopline.sim.kernels.compiled import kernel, part
+from hopline.sim.kernels.heaps import meld, pop, push, without
 
 SEND, RECV, FREE = 0, 1, 255
 READY, PARKED = 1, 2
@@ -93,38 +94,6 @@ class State(NamedTuple):
     order: np.ndarray
     turn: np.ndarray
     child: np.ndarray
-
-
-@part
-def _push(keys, values, length, key, value):
-    """Into a heap in which each has four below it."""
-    place = length
-    while place > 0:
-        above = (place - 1) >> 2
-        if keys[above] <= key:
-            break
-        keys[place], values[place] = keys[above], values[above]
-        place = above
-    keys[place], values[place] = key, value
-
-
-@part
-def _pop(keys, values, length):
-    """Takes the least from a heap."""
-    length -= 1
-    key, value = keys[length], values[length]
-    place, below = 0, 1
-    while below < length:
-        least = below
-        for other in range(below + 1, min(below + 4, length)):
-            if keys[other] < keys[least]:
-                least = other
-        if keys[least] >= key:
-            break
-        keys[place], values[place] = keys[least], values[least]
-        place = least
-        below = 4 * place + 1
-    keys[place], values[place] = key, value
 
 
 @part
@@ -288,47 +257,16 @@ def _settle(s):
 
 
 @part
-def _meld(turn, child, link, one, two):
-    """Two heaps of messages become one; -1: none."""
-    if one < 0 or two < 0:
-        return max(one, two)
-    if turn[two] < turn[one]:
-        one, two = two, one
-    link[two] = child[one]
-    child[one] = two
-    return one
-
-
-@part
-def _without(turn, child, link, top):
-    """A heap without its first: its children melded two by two, then from the back."""
-    pairs, row = np.int32(-1), child[top]
-    while row >= 0:
-        second = link[row]
-        behind = link[second] if second >= 0 else np.int32(-1)
-        both = _meld(turn, child, link, row, second)
-        link[both] = pairs
-        pairs, row = both, behind
-    whole = np.int32(-1)
-    while pairs >= 0:
-        behind = link[pairs]
-        whole = _meld(turn, child, link, whole, pairs)
-        pairs = behind
-    child[top] = -1
-    return whole
-
-
-@part
 def _line_up(s):
     """Into one heap: by their turn, ports that came free and are waited for, then messages that are ready anew, by row."""
     length = 0
     for place in range(s.at[FREED]):
         port = s.freed[place]
         if s.root[port] >= 0:
-            _push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
+            push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
             length += 1
     for place in range(s.at[FRESH]):
-        _push(s.keys, s.order, length, ANEW + s.fresh[place], s.fresh[place])
+        push(s.keys, s.order, length, ANEW + s.fresh[place], s.fresh[place])
         length += 1
     s.at[FREED] = s.at[FRESH] = 0
     return length
@@ -340,14 +278,14 @@ def _start(s):
     length = _line_up(s)
     while length > 0:
         anew, port = s.keys[0] >= ANEW, s.order[0]
-        _pop(s.keys, s.order, length)
+        pop(s.keys, s.order, length)
         length -= 1
         send = port
         if not anew:
             if s.taken[port]:
                 continue
             send = s.root[port]
-            s.root[port] = _without(s.turn, s.child, s.link, send)
+            s.root[port] = without(s.turn, s.child, s.link, send)
         out, into = s.port[send], s.port[s.mate[send]]
         if not (s.taken[out] or s.taken[into]):
             s.taken[out] = s.taken[into] = True
@@ -360,10 +298,10 @@ def _start(s):
             s.turn[send] = s.at[TURN]
             s.at[TURN] += 1
         elif s.root[port] >= 0:
-            _push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
+            push(s.keys, s.order, length, np.int64(s.turn[s.root[port]]), port)
             length += 1
         other = out if s.taken[out] else into
-        s.root[other] = _meld(s.turn, s.child, s.link, s.root[other], send)
+        s.root[other] = meld(s.turn, s.child, s.link, s.root[other], send)
 
 
 @part
@@ -385,7 +323,7 @@ def _depart(s):
             flight = s.at[SPARE]
             s.at[SPARE] = s.first[flight]
             s.first[flight], s.tick[flight], s.recent[slot] = row, tick, flight
-            _push(s.ticks, s.flights, s.at[FLIGHTS], tick, flight)
+            push(s.ticks, s.flights, s.at[FLIGHTS], tick, flight)
             s.at[FLIGHTS] += 1
         s.final[flight] = row
         s.link[row] = -1
@@ -412,7 +350,7 @@ def _land(s):
     s.at[NOW] = s.ticks[0]
     while s.at[FLIGHTS] > 0 and s.ticks[0] == s.at[NOW]:
         flight = s.flights[0]
-        _pop(s.ticks, s.flights, s.at[FLIGHTS])
+        pop(s.ticks, s.flights, s.at[FLIGHTS])
         s.at[FLIGHTS] -= 1
         row = s.first[flight]
         s.first[flight], s.tick[flight] = s.at[SPARE], -1
