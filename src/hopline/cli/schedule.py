@@ -116,9 +116,10 @@ def check_(name: str, as_json: bool, **given: Any) -> None:
     with resolve("hopline.show.measuring:progress")("proving") if long else nullcontext() as bar:
         answer = check(found.schedule, progress=bar)
     if as_json:
-        print_json(_data(answer))
+        print_json({**_data(answer), "remarks": found.remarks})
     else:
-        print_document(pages.proof(answer.name, answer.faults, _proved(answer), answer.unchecked))
+        page = pages.proof(answer.name, answer.faults, _proved(answer), answer.unchecked)
+        print_document([*page, *pages.remarks(found.remarks)])
     if answer.faults:
         raise click.exceptions.Exit(_WRONG)
 

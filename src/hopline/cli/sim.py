@@ -25,6 +25,7 @@ from hopline.quantity import parse, show
 from hopline.records.estimate import Premise
 from hopline.show import simulation as pages
 from hopline.show.document import print_document
+from hopline.show.schedule import remarks
 
 EXAMPLES = """\b
 Examples:
@@ -84,6 +85,7 @@ def sim(
     page = pages.page(title, note, answer.timeline, form, answer.busbw, answer.shares, answer.busiest)
     page += pages.premises(premises)
     page += pages.path(_path(found, answer)) if show_path else []
+    page += remarks(found.remarks)
     print_document(page)
     for line in written:
         click.echo(line)
@@ -172,6 +174,7 @@ def _data(found: Found, answer: Simulated) -> dict[str, Any]:
         "size": None if found.shape is None else found.shape.size,
         "machine": timeline.machine,
         "engine": timeline.engine,
+        "remarks": found.remarks,
         "time_s": timeline.time,
         "time_ps": timeline.ticks,
         "closed_form_s": None if answer.most is None else {"least": answer.least, "most": answer.most},

@@ -101,10 +101,15 @@ def proof(name: str, faults: Sequence[Fault], proved: Sequence[str], unchecked: 
     return [*blocks, *(Line(f"  not checked: {text}", "faint") for text in unchecked)]
 
 
-def contents(name: str, facts: Mapping[str, object], remarks: Sequence[str]) -> list[Block]:
+def contents(name: str, facts: Mapping[str, object], said: Sequence[str]) -> list[Block]:
     """What a file says by its own count."""
     rows = [(key, _fact(value)) for key, value in facts.items()]
-    return [Heading(name), Grid(("", ""), rows, left=2), *(Line(remark, "faint") for remark in remarks)]
+    return [Heading(name), Grid(("", ""), rows, left=2), *remarks(said)]
+
+
+def remarks(said: Sequence[str]) -> list[Block]:
+    """What should be known of a file."""
+    return [Line(f"note: {remark}", "faint") for remark in said]
 
 
 def refused(reason: str) -> Line:
