@@ -53,6 +53,17 @@ def _check_met(schedule: Schedule, mate: Index) -> None:
         )
 
 
+def check_ranks(schedule: Schedule) -> None:
+    """Raises InputError where a row waits for one of another rank, which only messages can do."""
+    rank, after = schedule.columns.rank, schedule.columns.after
+    given = np.flatnonzero(after != NONE)
+    for pairs in (np.stack([given, after[given]], axis=1), schedule.more, schedule.begun):
+        apart = np.flatnonzero(rank[pairs[:, 0]] != rank[pairs[:, 1]])
+        if len(apart):
+            one, two = (words(schedule, int(row)) for row in pairs[apart[0]])
+            raise InputError(f"schedule {schedule.name}: {one} waits for {two}: expected one of the same rank")
+
+
 def check_total(work: Ticks) -> None:
     """Raises InputError where clocks might run over."""
     if (total := float(work.sum(dtype=np.float64))) >= MOST_TICKS:

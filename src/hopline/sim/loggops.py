@@ -14,7 +14,7 @@ from hopline.machine.loggops import LogGOPS
 from hopline.records.timeline import Timeline
 from hopline.schedule.matching import match
 from hopline.schedule.operations import COMPUTE, COPY, NONE, REDUCE, SEND, Schedule
-from hopline.sim.checks import MOST_ROWS, check, check_done, check_total, ticks
+from hopline.sim.checks import MOST_ROWS, check, check_done, check_ranks, check_total, ticks
 from hopline.sim.costs import PORTS, Costs, Outcome
 from hopline.sim.loading import kernel
 from hopline.sim.loggops_reference import run
@@ -69,6 +69,7 @@ def simulate_loggops(
 def costs(schedule: Schedule, params: LogGOPS, reduce: float, copy: float) -> Costs:
     """Each rounded once. A message of no bytes costs what one of one byte does: s - 1 is never below 0."""
     check(schedule, mate := match(schedule))
+    check_ranks(schedule)
     columns, rows = schedule.columns, len(schedule)
     if 2 * rows > MOST_ROWS:
         raise InputError(f"schedule {schedule.name} has {rows} operations: expected at most {MOST_ROWS // 2}")

@@ -20,7 +20,7 @@ from hopline.schedule.shape import Shape
 from hopline.sim.engine import simulate
 
 NEAR, MIDDLE, FAR = (Curve.line(1e-6, 4e9), Curve.line(3e-6, 2e9), Curve.line(5e-6, 1e9))
-LEVELS = ((2, 2), (4, 2), (2, 3), (3, 4), (2, 2, 2), (4, 2, 3), (1, 4), (4, 1), (2, 1, 3))
+LEVELS = ((2, 2), (4, 2), (2, 3), (3, 4), (2, 2, 2), (3, 2, 2), (1, 4), (4, 1), (2, 1, 3))
 SIZES = {"equal": lambda ranks: 48 * ranks * 12, "unequal": lambda ranks: 12 * ranks + 5, "none": lambda ranks: 0}
 MEBIBYTE = 1 << 20
 BOOK = Levels([Level(8, Curve.line(0, 450e9)), Level(2, Curve.line(0, 50e9))])
@@ -96,7 +96,7 @@ def test_a_flat_ring_waits_for_the_slowest_message_of_each_round(levels, size, o
 @every_level
 @every_order
 @pytest.mark.parametrize("nics", [1, 2])
-@pytest.mark.parametrize("channels", [1, 2, 3, 8])
+@pytest.mark.parametrize("channels", [3, 8])
 def test_rings_on_levels_are_between_their_bounds(levels, outward, nics, channels):
     for size in SIZES:
         for adding in (0.0, 3e-9):
@@ -110,7 +110,7 @@ def test_rings_on_levels_are_between_their_bounds(levels, outward, nics, channel
 
 @every_level
 @every_order
-@pytest.mark.parametrize("chunks", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("chunks", [1, 3, 8])
 def test_chunks_on_levels_are_between_their_bounds(levels, outward, chunks):
     for size in SIZES:
         for adding in (0.0, 3e-9):
