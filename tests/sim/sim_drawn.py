@@ -22,7 +22,9 @@ class Tangled(Fabric):
 
     def ways(self, sender, receiver, channel):
         pair = sender.astype(np.int64) * 7919 + receiver * 104729 + channel * 31
-        return Ways(*((pair // k % n).astype(np.int32) for k, n in ((1, len(self.curves)), (3, self.ports), (5, self.ports))))
+        return Ways(
+            *((pair // k % n).astype(np.int32) for k, n in ((1, len(self.curves)), (3, self.ports), (5, self.ports)))
+        )
 
     def port(self, number):
         return f"port {number}"
@@ -37,7 +39,9 @@ def schedule_of(ranks: int, rows: list[Row], more=(), begun=(), rounds=(), name:
     return Schedule(name, ranks, Columns(**columns), rounds=starts, **dict(zip(("more", "begun"), pairs, strict=True)))
 
 
-def message(sender: int, receiver: int, size: int, tag: int = 0, lanes: tuple[int, int] = (0, 1), **more: int) -> list[Row]:
+def message(
+    sender: int, receiver: int, size: int, tag: int = 0, lanes: tuple[int, int] = (0, 1), **more: int
+) -> list[Row]:
     """A Send and its Recv; ``after`` and ``after_recv``."""
     after = {"after": more.get("after", NONE)}, {"after": more.get("after_recv", NONE)}
     shared = {"size": size, "other": tag}
@@ -97,7 +101,9 @@ def any_fabric(random: Random, ranks: int) -> Fabric:
     if kind == "tangled":
         return Tangled(ranks, random.randint(1, 4), tuple(curves))
     if kind == "levels" and ranks % 2 == 0:
-        return Levels([Level(2, curves[0], random.randint(1, 2)), Level(ranks // 2, curves[1])], reduce=2e-12, copy=1e-12)
+        return Levels(
+            [Level(2, curves[0], random.randint(1, 2)), Level(ranks // 2, curves[1])], reduce=2e-12, copy=1e-12
+        )
     return Levels.uniform(ranks, curves[0], random.randint(1, 2), reduce=random.choice([0.0, 1e-12]))
 
 

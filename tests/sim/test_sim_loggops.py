@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sim_drawn import any_schedule, crowd, message, schedule_of, work
+from sim_drawn import any_schedule, crowd
 
 from hopline.errors import InputError, SimulationError
 from hopline.machine.loggops import LogGOPS
-from hopline.schedule.collectives.table import COLLECTIVES
-from hopline.schedule.operations import FREE
-from hopline.schedule.shape import Shape
 from hopline.sim.loggops import ENGINES, simulate_loggops
 
 SEEDS = st.integers(0, 2**32 - 1)

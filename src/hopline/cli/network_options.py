@@ -48,7 +48,7 @@ _OPTIONS = (
     quantity("--bandwidth", "bandwidth", "Without a machine: bandwidth of a rank's port, one way (β)."),
     click.option("--nics", type=click.IntRange(1), metavar="K", help="Without a machine: ports of each rank (1)."),
     click.option(
-        "--level", "levels", multiple=True, metavar="RANKS:TIME:BANDWIDTH",
+        "--level", "levels", multiple=True, metavar="RANKS:TIME:BANDWIDTH[:NICS]",
         help="Without a machine, for several levels, the innermost first: --level 8:1us:450GB/s --level 2:2us:50GB/s.",
     ),
     quantity("--reduce", "bandwidth", "How fast a rank adds up (default: a third of the memory's, else no time)."),
@@ -127,15 +127,25 @@ def _by_levels(texts: tuple[str, ...], ranks: int | None, gamma: float | None) -
 
 def _level(text: str) -> Level:
     parts = text.split(":")
-    if len(parts) != 3:
-        _refuse(f"--level: {text!r} is not RANKS:TIME:BANDWIDTH, like 8:1us:450GB/s")
+    if len(parts) not in (3, 4):
+        _refuse(
+            f"--level: {text!r} is not RANKS:TIME:BANDWIDTH, like 8:1us:450GB/s, or with a number of NICs, 2:2us:50GB/s:2"
+        )
     try:
-        members, latency, bandwidth = parse_count(parts[0]), parse_time(parts[1]), parse_bandwidth(parts[2])
+        latency, bandwidth = parse_time(parts[1]), parse_bandwidth(parts[2])
+        members, nics = _members(parts[0], "ranks"), _members(parts[3], "NICs") if len(parts) == 4 else 1
     except QuantityError as error:
         _refuse(f"--level: {error}")
-    if members < 1 or members != int(members):
-        _refuse(f"--level: {parts[0]!r} ranks: expected a whole number of at least 1")
-    return Level(int(members), Curve.line(latency, bandwidth))
+    if not bandwidth:
+        _refuse(f"--level: {text!r} has a bandwidth of 0: expected more")
+    return Level(members, Curve.line(latency, bandwidth), nics)
+
+
+def _members(text: str, what: str) -> int:
+    number = parse_count(text)
+    if number < 1 or number != int(number):
+        _refuse(f"--level: {text!r} {what}: expected a whole number of at least 1")
+    return int(number)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -99,6 +99,11 @@ def _groups(machine: Machine, places: Sequence[str]) -> list[list[str]]:
     return list(groups.values())
 
 
+def in_nodes(machine: Machine, places: Sequence[str]) -> list[int]:
+    """The ranks on ``places``, node by node."""
+    return [places.index(place) for group in _groups(machine, places) for place in group]
+
+
 def send(machine: Machine, first: str, second: str) -> Curve:
     """One send from a device to another."""
     return through(machine.path((first, second)))

@@ -71,8 +71,10 @@ def by_machine(machine: Machine, ranks: int | None, names: Sequence[str] = (), r
         return Network(alone, alone, "one rank")
     laid = layout.layout(machine, places)
     nodes = len(places) // laid.per_node
-    inside = [Level(laid.per_node, laid.sends.near)] if laid.sends.near is not None else []
-    between = [Level(nodes, laid.sends.far)] if laid.sends.far is not None else []
+    order = layout.in_nodes(machine, places)
+    inside = [Level(laid.per_node, laid.sends.near, wired.nics(*order[:2]))] if laid.sends.near is not None else []
+    far = (order[0], order[laid.per_node]) if laid.sends.far is not None else None
+    between = [Level(nodes, laid.sends.far, wired.nics(*far))] if laid.sends.far is not None and far else []
     levels = Levels([*inside, *between], wired.reduce, name=machine.name)
     return Network(wired, levels, laid.note, _premises(laid))
 

@@ -131,7 +131,8 @@ class Levels(Fabric):
 class Wired(Fabric):
     """Ranks on the devices of a machine, one each; messages go the fewest hops, as ``Machine.path`` does.
 
-    Raises MachineError where no way leads from one place to another, when that way is asked for.
+    Where several ways over links of one name are equally short, channel c takes the c-th at each branching, in the order of
+    the file. Raises MachineError where no way leads from one place to another, when that way is asked for.
     """
 
     def __init__(self, machine: Machine, places: Sequence[str], reduce: float | None = None, copy: float = 0.0) -> None:
@@ -143,17 +144,18 @@ class Wired(Fabric):
         self.curves: tuple[Curve, ...] = ()
         self.ports = 0
         self._numbers: dict[str, int] = {}
-        self._known: dict[tuple[int, int], tuple[int, Leg, Leg]] = {}
-        self._trees: dict[str, dict[str, Leg]] = {}
+        self._near = _neighbours(machine)
+        self._distances: dict[str, dict[str, int]] = {}
 
     def ways(self, sender: Index, receiver: Index, channel: Index) -> Ways:
-        """Each distinct pair is looked up once."""
+        """Each distinct pair and channel is looked up once."""
+        channels = int(np.max(channel, initial=0)) + 1
         pair = sender.astype(np.int64) * self.ranks + receiver
-        nics = max((self.machine.nodes[place].nics for place in self.places), default=1)
-        keys, where = np.unique(pair * nics + channel % nics, return_inverse=True)
-        rows = [
-            self._way(int(key) // nics // self.ranks, int(key) // nics % self.ranks, int(key) % nics) for key in keys
-        ]
+        keys, where = np.unique(pair * channels + channel, return_inverse=True)
+        rows = []
+        for key in keys.tolist():
+            ends, way = divmod(key, channels)
+            rows.append(self._way(ends // self.ranks, ends % self.ranks, way))
         table = np.array(rows, np.int32).reshape(-1, 3)[where]
         return Ways(table[:, 0], table[:, 1], table[:, 2])
 
@@ -161,44 +163,56 @@ class Wired(Fabric):
         """The hop it leads over and the direction."""
         return list(self._numbers)[number]
 
-    def _way(self, a: int, b: int, nic: int) -> tuple[int, int, int]:
-        if (a, b) not in self._known:
-            path = self.path(a, b)
-            half = (len(path.legs) + 1) // 2
-            first = min(path.legs[:half], key=_rate)
-            last = min(path.legs[len(path.legs) // 2 :], key=_rate)
-            self._known[a, b] = self._curve(through(path)), first, last
-        curve, first, last = self._known[a, b]
-        return curve, self._port(first, nic, "out"), self._port(last, nic, "in")
+    def nics(self, a: int, b: int) -> int:
+        """How many ports channels from rank ``a`` to ``b`` spread over, at its own end."""
+        many = np.arange(MOST_NICS, dtype=np.int32)
+        ways = self.ways(np.full_like(many, a), np.full_like(many, b), many)
+        return len(np.unique(ways.out))
 
-    def path(self, a: int, b: int) -> Path:
+    def path(self, a: int, b: int, channel: int = 0) -> Path:
         """The path between two ranks."""
         start, end = self.places[a], self.places[b]
         if start == end:
             raise MachineError(f"ranks {a} and {b} are both on {start}: expected one rank a device")
-        if start not in self._trees:
-            self._trees[start] = _tree(self.machine, start)
-        tree = self._trees[start]
-        if end not in tree:
+        if end not in self._distances:
+            self._distances[end] = _distances(self._near, end)
+        left = self._distances[end]
+        if start not in left:
             self.machine.path((start, end))
-        legs = [tree[end]]
-        while legs[-1].origin.name != start:
-            legs.append(tree[legs[-1].origin.name])
-        return Path(tuple(legs[::-1]))
+        legs: list[Leg] = []
+        here = start
+        while here != end:
+            nearer = [(there, link) for there, link in self._near[here] if left.get(there, left[here]) < left[here]]
+            alike = [way for way in nearer if way[1] == nearer[0][1]]
+            there, link = alike[channel % len(alike)]
+            legs.append(Leg(self.machine.nodes[here], self.machine.nodes[there], self.machine.links[link]))
+            here = there
+        return Path(tuple(legs))
+
+    def _way(self, a: int, b: int, channel: int) -> tuple[int, int, int]:
+        path = self.path(a, b, channel)
+        half = (len(path.legs) + 1) // 2
+        first = min(path.legs[:half], key=_rate)
+        last = min(path.legs[len(path.legs) // 2 :], key=_rate)
+        return self._curve(through(path)), self._port(first, channel, "out"), self._port(last, channel, "in")
 
     def _curve(self, curve: Curve) -> int:
         if curve not in self.curves:
             self.curves += (curve,)
         return self.curves.index(curve)
 
-    def _port(self, leg: Leg, nic: int, direction: str) -> int:
+    def _port(self, leg: Leg, channel: int, direction: str) -> int:
         """Half duplex: both directions of a link are one port, at both ends."""
         ends = (leg.origin, leg.target)
         name = " - ".join(sorted(end.name for end in ends)) if leg.link.duplex == "half" else f"{leg.name} {direction}"
         nics = min((end.nics for end in ends if end.kind == "device"), default=1)
-        name += f" NIC {nic % nics}" if nics > 1 else ""
+        name += f" NIC {channel % nics}" if nics > 1 else ""
         self.ports = max(self.ports, self._numbers.setdefault(name, len(self._numbers)) + 1)
         return self._numbers[name]
+
+
+MOST_NICS = 16
+"""Channels tried when the NICs of a rank are counted."""
 
 
 def through(path: Path) -> Curve:
@@ -214,18 +228,23 @@ def _rate(leg: Leg) -> float:
     return leg.link.bandwidth
 
 
-def _tree(machine: Machine, start: str) -> dict[str, Leg]:
-    """Node -> the leg by which the fewest hops from ``start`` reach it; the order of the file decides between equals."""
+def _neighbours(machine: Machine) -> dict[str, list[tuple[str, str]]]:
+    """Node -> (neighbour, link), in the order of the file."""
     near: dict[str, list[tuple[str, str]]] = {}
     for connection in machine.connections:
         for here, there in pairwise((*connection.ends, connection.ends[0])):
             near.setdefault(here, []).append((there, connection.link))
-    tree: dict[str, Leg] = {}
-    queue = deque([start])
+    return near
+
+
+def _distances(near: dict[str, list[tuple[str, str]]], end: str) -> dict[str, int]:
+    """Node -> hops to ``end``; nodes from which no way leads there are left out."""
+    found = {end: 0}
+    queue = deque([end])
     while queue:
         here = queue.popleft()
-        for there, link in near.get(here, ()):
-            if there != start and there not in tree:
-                tree[there] = Leg(machine.nodes[here], machine.nodes[there], machine.links[link])
+        for there, _ in near.get(here, ()):
+            if there not in found:
+                found[there] = found[here] + 1
                 queue.append(there)
-    return tree
+    return found

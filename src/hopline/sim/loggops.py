@@ -86,20 +86,11 @@ def costs(schedule: Schedule, params: LogGOPS, reduce: float, copy: float) -> Co
     nic[sends] = g + ticks(more * params.G)
     late[sends] = params.S is not None and columns.size[sends] > params.S
     check_total(cpu + nic + o + travel)
-    pairs = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
+    after_more, begun = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
     return Costs(
-        schedule.ranks,
-        columns.kind,
-        columns.lane,
-        columns.rank,
-        columns.after,
-        mate,
-        cpu,
-        nic,
-        late,
-        *pairs,
+        schedule.ranks, columns.kind, columns.lane, columns.rank, columns.after, mate, cpu, nic, late, after_more, begun,
         o + travel,
-    )
+    )  # fmt: skip
 
 
 def _path(work: Costs, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:

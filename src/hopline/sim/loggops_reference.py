@@ -31,9 +31,11 @@ def run(costs: Costs) -> Outcome:
     """What happens, row by row."""
     running = _Run(costs)
     running.go()
-    rows = (np.array(part, np.int64) for part in (running.start, running.end))
-    causes = (np.array(part, np.int32) for part in (running.cause, running.late_cause))
-    return Outcome(*rows, *causes, np.array(running.cpu, np.int64), np.array(running.busy, np.int64))
+    start, end, cpu, busy = (
+        np.array(part, np.int64) for part in (running.start, running.end, running.cpu, running.busy)
+    )
+    cause, late_cause = (np.array(part, np.int32) for part in (running.cause, running.late_cause))
+    return Outcome(start, end, cause, late_cause, cpu, busy)
 
 
 class _Run:
@@ -47,7 +49,9 @@ class _Run:
             costs.travel,
         )
         self.start, self.end, self.cause, self.late_cause = ([-1] * rows for _ in range(4))
-        self.cpu, self.out, self.into = ([0] * ranks for _ in range(3))
+        self.cpu: list[int] = [0] * ranks
+        self.out: list[int] = [0] * ranks
+        self.into: list[int] = [0] * ranks
         self.by_cpu, self.by_out, self.by_into = ([NONE] * ranks for _ in range(3))
         self.busy = [0] * (3 * ranks)
         self.begun: set[int] = set()
@@ -97,7 +101,7 @@ class _Run:
 
     def _wait(self, row: int, arrived: bool) -> int:
         """When what it needs is free."""
-        rank = self.rank[self.mate[row] if arrived else row]
+        rank: int = self.rank[self.mate[row] if arrived else row]
         if arrived:
             return max(self.cpu[rank], self.into[rank])
         if self.kind[row] == RECV:

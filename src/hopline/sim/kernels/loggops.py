@@ -38,8 +38,8 @@ class State(NamedTuple):
     serial, link, child
         Of what waits: when it came up; its heap.
     times, serials, items
-        The heap of events. An item is a row; rows + the Send of a message that has arrived; or -1 - 3 x rank - (OUT: Sends, IN:
-        messages, CPU: work) for the first of those that wait.
+        The heap of events. An item is a row; rows + the Send of a message that has arrived; or -1 - 3 x rank - (OUT: Sends,
+        IN: messages, CPU: work) for the first of those that wait.
     first, due
         By rank and OUT, IN or CPU: the first of those that wait, and when it is tried.
     freed
@@ -215,7 +215,7 @@ def _come_up(s, row):
 
 @part
 def _come_up_all(s):
-    """Rows that were freed, of at most two ranks: by rank, then Sends, Recvs and the rest, then in the order they were freed."""
+    """Rows that were freed, of at most two ranks: by rank, then Sends, Recvs and the rest, then as they were freed."""
     length = s.at[FREED]
     s.at[FREED] = 0
     least, most = len(s.clock), -1
@@ -373,16 +373,18 @@ def run(ranks, kind, lane, rank, after, mate, work, nic, late, more, begun, trav
     rows, none = len(kind), np.empty(0, np.int32)
     before, pending = np.full(rows, -1, np.int32), np.zeros(rows, np.int32)
     above(lane, rank, np.full((ranks, int(lane.max(initial=0)) + 1), -1, np.int32), before)
-    done, begins = _waits(before, after, more, pending), _waits(none, none, begun, pending)
+    to_done, waiting = _waits(before, after, more, pending)
+    to_begun, waiting_begun = _waits(none, none, begun, pending)
     start, end = np.full(rows, -1, np.int64), np.full(rows, -1, np.int64)
     cause, late_cause, let_by = (np.full(rows, -1, np.int32) for _ in range(3))
     busy, events = np.zeros((ranks, 3), np.int64), 4 * rows + 3 * ranks
+    serial, link, child = np.zeros(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int32)
+    times, serials, items = (np.empty(events, np.int64) for _ in range(3))
     s = State(
-        np.zeros(3, np.int64), kind, rank, mate, work, nic, late, travel, pending, *done, *begins, start, end, cause, late_cause,
-        np.zeros(rows, np.uint8), let_by, np.zeros((ranks, 3), np.int64), np.full((ranks, 3), -1, np.int32), busy,
-        np.zeros(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(events, np.int64),
-        np.empty(events, np.int64), np.empty(events, np.int64), np.full((ranks, 3), -1, np.int32),
-        np.zeros((ranks, 3), np.int64), np.empty(rows, np.int32),
+        np.zeros(3, np.int64), kind, rank, mate, work, nic, late, travel, pending, to_done, waiting, to_begun, waiting_begun,
+        start, end, cause, late_cause, np.zeros(rows, np.uint8), let_by, np.zeros((ranks, 3), np.int64),
+        np.full((ranks, 3), -1, np.int32), busy, serial, link, child, times, serials, items,
+        np.full((ranks, 3), -1, np.int32), np.zeros((ranks, 3), np.int64), np.empty(rows, np.int32),
     )  # fmt: skip
     first_rows(s, np.full(ranks, -1, np.int32))
     go(s)
