@@ -15,11 +15,14 @@ import click
 
 from hopline.cli.options import json_option, print_json, quantity
 from hopline.cli.schedule_options import file_size, schedule_options, shape_of
+from hopline.errors import InputError
 from hopline.jobs import schedules
 from hopline.jobs.loading import resolve
 from hopline.jobs.schedules import Found
+from hopline.quantity import counted
 from hopline.schedule.check.proof import Checked, check
 from hopline.schedule.collectives.table import COLLECTIVES
+from hopline.schedule.operations import DTYPES, KINDS, Schedule
 from hopline.show import schedule as pages
 from hopline.show.document import print_document
 
@@ -77,8 +80,12 @@ def show(name: str, as_json: bool, rank: int | None, rows: float | None, **given
     """Counts, buffers and the first operations."""
     contents = None if schedules.entry_of(name) else schedules.contents(name)
     found = None if contents is not None and contents.refusal else _found(name, given)
+    if found is not None and rank is not None and rank >= found.schedule.ranks:
+        raise InputError(f"--rank {rank}: expected a rank below {found.schedule.ranks}")
     if as_json:
-        print_json({"file": None if contents is None else asdict(contents), "schedule": found and _counts(found)})
+        print_json(
+            {"file": None if contents is None else asdict(contents), "schedule": found and _counts(found, rank, rows)}
+        )
         return
     blocks = [] if contents is None else pages.contents(contents.format, contents.facts, contents.remarks)
     if contents is not None and contents.refusal:
@@ -89,8 +96,10 @@ def show(name: str, as_json: bool, rank: int | None, rows: float | None, **given
     print_document(blocks)
 
 
-def _counts(found: Found) -> dict[str, Any]:
-    made = found.schedule
+def _counts(found: Found, rank: int | None, rows: float | None) -> dict[str, Any]:
+    """The schedule as JSON, all operations unless ``rows`` says how many."""
+    made, columns = found.schedule, found.schedule.columns
+    kept = [row for row in range(len(made)) if rank is None or columns.rank[row] == rank]
     return {
         "name": made.name,
         "ranks": made.ranks,
@@ -100,7 +109,14 @@ def _counts(found: Found) -> dict[str, Any]:
         "sent_per_rank": made.sent.tolist(),
         "buffers": {buffer.name: buffer.size for buffer in made.buffers},
         "promise": None if made.promise is None else made.promise.collective,
+        "rows": [_row(made, row) for row in kept[: None if rows is None else int(rows)]],
     }
+
+
+def _row(made: Schedule, row: int) -> dict[str, Any]:
+    columns = made.columns
+    told = {name: int(getattr(columns, name)[row]) for name in DTYPES}
+    return {"row": row, **told, "kind": KINDS[columns.kind[row]]}
 
 
 @schedule.command("check")
@@ -126,7 +142,8 @@ def check_(name: str, as_json: bool, **given: Any) -> None:
 
 def _proved(answer: Checked) -> list[str]:
     """What is known, in sentences."""
-    said = [f"{answer.ranks} ranks, {answer.operations:,} operations, {answer.messages:,} messages"]
+    counts = ((answer.ranks, "rank"), (answer.operations, "operation"), (answer.messages, "message"))
+    said = [", ".join(counted(count, thing) for count, thing in counts)]
     ends = {
         (True, True): "finishes whether sends block or are buffered",
         (False, True): "finishes only where sends are buffered: where they block it deadlocks",

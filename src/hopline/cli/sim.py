@@ -14,14 +14,14 @@ import click
 from hopline.cli.network_options import network, network_options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.schedule_options import file_size, schedule_options, shape_of, whole
-from hopline.errors import InputError
+from hopline.errors import InputError, QuantityError
 from hopline.jobs import schedules, simulating
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
 from hopline.jobs.schedules import Found
 from hopline.jobs.simulating import Simulated
 from hopline.machine.loggops import LogGOPS
-from hopline.quantity import parse, show
+from hopline.quantity import counted, parse, show
 from hopline.records.estimate import Premise
 from hopline.show import simulation as pages
 from hopline.show.document import print_document
@@ -45,7 +45,8 @@ ENGINES = ("reference", "in order", "events")
 @click.option(
     "--loggops",
     metavar="L=TIME,o=,g=,G=,O=,S=",
-    help="By LogGOPS instead: latency, overhead, gap; gap and overhead of a further byte; bytes above which a send waits.",
+    help="By LogGOPS instead: latency, overhead, gap; gap and overhead of a further byte; bytes above which a send waits for "
+    "its receive (none: never). Like L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=256KiB.",
 )
 @quantity("--eager", "size", "Messages of at most these bytes do not wait for their receiver (0).")
 @click.option("--by-rounds", is_flag=True, help="No round begins before the one before it has ended everywhere.")
@@ -68,7 +69,7 @@ def sim(
     keep = trace is not None or plot is not None
     if loggops is not None:
         found, answer = _by_loggops(name, loggops, keep, engine, {"eager": eager, "by_rounds": by_rounds, **given})
-        title, note = f"{found.schedule.name}, {found.schedule.ranks} ranks", f"LogGOPS: {loggops}"
+        title, note = _said(found), f"LogGOPS: {loggops}"
         premises: tuple[Premise, ...] = ()
     else:
         found, network = _found(name, given)
@@ -135,7 +136,10 @@ def _parameters(text: str) -> LogGOPS:
         key, _, value = (word.strip() for word in part.partition("="))
         if key not in known or key in told or not value:
             raise InputError(f"--loggops: {part!r}: expected each once of {', '.join(f'{name}=' for name in known)}")
-        told[key] = whole(parse(value, "size")) if key == "S" else parse(value, "time")
+        try:
+            told[key] = whole(parse(value, "size")) if key == "S" else parse(value, "time")
+        except QuantityError as error:
+            raise InputError(f"--loggops: {key}: {error}") from None
     missing = [name for name in ("L", "o", "g", "G") if name not in told]
     if missing:
         raise InputError(f"--loggops: {', '.join(missing)} missing: expected like L=2500ns,o=1500ns,g=1000ns,G=6ns")
@@ -143,8 +147,13 @@ def _parameters(text: str) -> LogGOPS:
 
 
 def _said(found: Found) -> str:
-    size = "" if found.shape is None else f", {show(found.shape.size, 'size')}"
-    return f"{found.schedule.name}, {found.schedule.ranks} ranks{size}"
+    parts = [found.schedule.name, counted(found.schedule.ranks, "rank")]
+    if found.shape is not None and found.entry is not None:
+        parts.append(show(found.shape.size, "size"))
+        for name in ("chunks", "channels", "targets"):
+            if name in found.entry.uses:
+                parts.append(counted(getattr(found.shape, name), name[:-1]))
+    return ", ".join(parts)
 
 
 def _path(found: Found, answer: Simulated) -> list[pages.PathStep]:

@@ -5,6 +5,7 @@ What belongs here: finding it, and making one name's schedule for ranks and byte
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path as File
 
@@ -84,5 +85,7 @@ def _file(name: str) -> File:
         algorithms = [known.name for known in COLLECTIVES.values() if known.benchmark == benchmark_of(name)]
         if algorithms:
             raise InputError(f"{name} has several algorithms: expected one of {', '.join(algorithms)}")
+        if os.sep in name or file.suffix:
+            raise InputError(f"{name}: no such file (hopline schedule list has the names of collectives)")
         raise UnknownNameError("schedule or file", name, COLLECTIVES)
     return file

@@ -124,7 +124,7 @@ def _shares(schedule: Schedule, timeline: Timeline) -> dict[str, float]:
         name = "messages" if step.kind in ("send", "recv") else step.kind
         shares[name] = shares.get(name, 0.0) + (step.end - max(step.start, last)) / timeline.time
         last = step.end
-    shares["waiting"] = max(0.0, 1.0 - sum(shares.values()))
+    shares["in the network" if timeline.machine == "LogGOPS" else "waiting"] = max(0.0, 1.0 - sum(shares.values()))
     return {name: share for name, share in shares.items() if share > 1e-12}
 
 
@@ -158,18 +158,18 @@ class Bars:
 
 
 def bars(schedule: Schedule, timeline: Timeline) -> Bars:
-    """The lanes of the first ranks; of too many operations the longest. The timeline must have its rows."""
+    """The first lanes, as many whole ones as a picture can show. The timeline must have its rows."""
     assert timeline.start is not None
     assert timeline.end is not None
     columns = schedule.columns
-    took = timeline.end - timeline.start
-    kept = np.flatnonzero(took > 0)
-    key = columns.rank.astype(np.int64) * 256 + columns.lane
-    lanes = np.unique(key[kept])
-    shown = kept[np.isin(key[kept], lanes[:MOST_LANES])]
-    longest = shown[np.argsort(-took[shown], kind="stable")[:MOST_BARS]]
-    rows = []
-    for row in np.sort(longest).tolist():
-        lane = f"rank {columns.rank[row]} lane {columns.lane[row]}"
-        rows.append((lane, KINDS[columns.kind[row]], int(timeline.start[row]) * TICK, int(timeline.end[row]) * TICK))
-    return Bars(rows, min(len(lanes), MOST_LANES), len(lanes), len(shown))
+    lane = columns.rank.astype(np.int64) * 256 + columns.lane
+    rows = np.flatnonzero(timeline.end > timeline.start)
+    lanes, counts = np.unique(lane[rows], return_counts=True)
+    fit = max(1, min(MOST_LANES, int(np.searchsorted(np.cumsum(counts), MOST_BARS, side="right"))))
+    shown = rows[lane[rows] <= lanes[fit - 1]] if len(lanes) else rows
+    longest = np.sort(shown[np.argsort(timeline.start[shown] - timeline.end[shown], kind="stable")[:MOST_BARS]])
+    found = []
+    for row in longest.tolist():
+        name = f"rank {columns.rank[row]} lane {columns.lane[row]}"
+        found.append((name, KINDS[columns.kind[row]], int(timeline.start[row]) * TICK, int(timeline.end[row]) * TICK))
+    return Bars(found, min(len(lanes), fit), len(lanes), len(shown))

@@ -7,11 +7,29 @@ byte/s, all plain floats.
 
 from hopline.quantity.bounds import NON_NEGATIVE, POSITIVE, Bound
 from hopline.quantity.parsing import bandwidth, convert, count, parse, size, time
-from hopline.quantity.printing import show, show_within, write
+from hopline.quantity.printing import counted, show, show_within, write
 from hopline.quantity.ranges import MOST_VALUES, parse_list
 from hopline.quantity.units import DTYPES, EXAMPLES, UNITS, Dimension, exact
 
 __all__ = [
-    "DTYPES", "EXAMPLES", "MOST_VALUES", "NON_NEGATIVE", "POSITIVE", "UNITS", "Bound", "Dimension", "bandwidth", "convert",
-    "count", "exact", "parse", "parse_list", "show", "show_within", "size", "time", "write",
+    "DTYPES",
+    "EXAMPLES",
+    "MOST_VALUES",
+    "NON_NEGATIVE",
+    "POSITIVE",
+    "UNITS",
+    "Bound",
+    "Dimension",
+    "bandwidth",
+    "convert",
+    "count",
+    "counted",
+    "exact",
+    "parse",
+    "parse_list",
+    "show",
+    "show_within",
+    "size",
+    "time",
+    "write",
 ]  # fmt: skip

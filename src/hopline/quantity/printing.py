@@ -102,3 +102,8 @@ def _reads_back(literal: str, value: float, dimension: Dimension) -> bool:
         return parse(literal, dimension) == value
     except QuantityError:
         return False
+
+
+def counted(count: int, thing: str) -> str:
+    """``1 rank``, ``2 ranks``."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

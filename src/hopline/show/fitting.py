@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hopline.curve import Floats
-from hopline.quantity import Dimension, show
+from hopline.quantity import Dimension, counted, show
 from hopline.records.busbw import FACTORS
 from hopline.records.fit import Finding, Fit, Prediction
 from hopline.records.table import Log, Table
@@ -23,7 +23,7 @@ _MOST_NOTES = 6
 
 def log_lines(log: Log) -> list[Block]:
     """What was read from one file, and what was left out."""
-    blocks: list[Block] = [Heading(f"{log.source}: {log.kind}, {_counted(len(log.tables), 'table')}")]
+    blocks: list[Block] = [Heading(f"{log.source}: {log.kind}, {counted(len(log.tables), 'table')}")]
     blocks += [Line(f"  {d}", "bad") for d in log.dropped] + [
         Line(f"  note: {n}", "faint") for n in log.notes[:_MOST_NOTES]
     ]
@@ -34,7 +34,7 @@ def table_lines(number: int, title: str, table: Table) -> list[Block]:
     """One table's heading with its dropped rows and notes."""
     kind = "time per message in a stream" if table.measure == "gap" else "time"
     low, high = show(table.size.min(), "size"), show(table.size.max(), "size")
-    sizes = f"{len(table)} sizes, {low} to {high}" if low != high else f"{_counted(len(table), 'row')} of {low}"
+    sizes = f"{len(table)} sizes, {low} to {high}" if low != high else f"{counted(len(table), 'row')} of {low}"
     where = f" (line {table.line})" if table.line else ""
     blocks: list[Block] = [Heading(f"Table {number}: {title}; {kind}; {sizes}{where}"), *_peak(table)]
     blocks += [Line(f"  {d}", "bad") for d in table.dropped]
@@ -54,10 +54,6 @@ def _peak(table: Table) -> list[Block]:
     bus = f"{show(rate[best] * factor, 'bandwidth')} busbw, " if factor else ""
     algbw = " algbw" if table.benchmark in FACTORS else ""
     return [Line(f"  peak {bus}{show(rate[best], 'bandwidth')}{algbw} at {show(table.size[best], 'size')}")]
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def rows(table: Table) -> Grid:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hopline.quantity import show
+from hopline.quantity import counted, show
 from hopline.schedule.collectives.table import Collective
 from hopline.schedule.faults import FAULTS, Fault
 from hopline.schedule.operations import FREE, KINDS, NONE, RECV, SEND, Schedule
@@ -40,10 +40,7 @@ def summary(schedule: Schedule) -> list[Block]:
     rows += [("sent by a rank", show(int(schedule.sent.max(initial=0)), "size") + " at most")]
     rows += [(f"buffer {buffer.name}", show(buffer.size, "size")) for buffer in schedule.buffers]
     rows += [("promise", "none" if schedule.promise is None else schedule.promise.collective)]
-    return [
-        Heading(f"{schedule.name}, {schedule.ranks} rank{'' if schedule.ranks == 1 else 's'}"),
-        Grid(("", ""), rows, left=2),
-    ]
+    return [Heading(f"{schedule.name}, {counted(schedule.ranks, 'rank')}"), Grid(("", ""), rows, left=2)]
 
 
 def operations(schedule: Schedule, rank: int | None, most: int) -> list[Block]:
@@ -92,7 +89,10 @@ def _place(schedule: Schedule, buffer: int, start: int, size: int) -> str:
 
 def proof(name: str, faults: Sequence[Fault], proved: Sequence[str], unchecked: Sequence[str]) -> list[Block]:
     """What was proved, or what is wrong."""
-    verdict = Line(f"{name} is right.", "good") if not faults else Line(f"{name} is wrong:", "bad")
+    right = (
+        f"{name} is right." if not unchecked else f"{name}: nothing wrong was found, and not all could be looked at."
+    )
+    verdict = Line(f"{name} is wrong:", "bad") if faults else Line(right, "strong" if unchecked else "good")
     blocks: list[Block] = [verdict]
     for fault in faults:
         blocks += [Line(f"  {fault.kind}: {fault.text}", "bad")]

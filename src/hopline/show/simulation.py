@@ -69,22 +69,31 @@ def premises(found: Iterable[Premise]) -> list[Block]:
 
 
 def path(found: Sequence[PathStep], most: int = 12) -> list[Block]:
-    """The first steps of the critical path, and how many more there are."""
+    """The first steps of the critical path, those alike in one line, and how many more there are."""
+    folded: list[tuple[str, str, str, int]] = []
+    for kind, rank, peer, size, start, end in found:
+        takes, words = show(end - start, "time"), _words(kind, rank, peer, size)
+        if folded and folded[-1][1:3] == (takes, words):
+            folded[-1] = (*folded[-1][:3], folded[-1][3] + 1)
+        else:
+            folded.append((show(start, "time"), takes, words, 1))
     rows = [
-        (show(start, "time"), show(end - start, "time"), _words(kind, rank, peer, size))
-        for kind, rank, peer, size, start, end in found[:most]
+        (start, takes, words, f"{times} times" if times > 1 else "") for start, takes, words, times in folded[:most]
     ]
-    blocks: list[Block] = [Heading("Critical path"), Grid(("from", "takes", ""), rows, left=3)]
-    return [*blocks, Line(f"  and {len(found) - most} more", "faint")] if len(found) > most else blocks
+    blocks: list[Block] = [Heading("Critical path"), Grid(("from", "takes", "", ""), rows, left=4)]
+    return [*blocks, Line(f"  and {len(folded) - most} more", "faint")] if len(folded) > most else blocks
+
+
+_VERBS = {"send": "sends to", "recv": "receives from", "reduce": "adds up", "copy": "copies", "compute": "computes"}
 
 
 def _words(kind: str, rank: int, peer: int, size: int) -> str:
-    if kind == "compute":
-        return f"rank {rank} computes"
-    if kind == "recv":
-        kind, rank, peer = "send", peer, rank
-    to = f" to {peer}" if kind == "send" else ""
-    return f"rank {rank} {kind}s{to} {show(size, 'size')}"
+    parts = [
+        f"rank {rank} {_VERBS[kind]}",
+        str(peer) if kind in ("send", "recv") else "",
+        "" if kind == "compute" else show(size, "size"),
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def picture(

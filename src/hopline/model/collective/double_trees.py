@@ -11,7 +11,9 @@ rounds order them, so it is never slower. No formula is known for the time itsel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -43,12 +45,56 @@ def all_reduce(shape: Shape) -> Form:
     """Upper and lower bounds."""
     if shape.ranks == 1:
         return Form((), 0)
-    planned, halves = plan(shape.ranks), _halves(shape)
+    known, halves = _known(shape.ranks), _halves(shape)
+    sent = max(first * halves[0].size + second * halves[1].size for first, second in known.edges)
+    alone = [_one_tree(tree, half) for tree, half in zip(known.trees, halves, strict=True)]
+    return Form(_most(known, halves), sent, (*_ports(known.edges, halves), *alone))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """What does not depend on the bytes.
+
+    ``up``, ``down``: (kind of round, period) of the first chunks. Of the rank ``below`` the root, its children, and the rounds
+    before its first child has its sum (``first``), and before it has its own (``whole``), by one chunk.
+    """
+
+    up: tuple[tuple[int, int], ...]
+    down: tuple[tuple[int, int], ...]
+    children: int
+    first: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Both trees; ``edges``: pairs of edges that a rank has in them."""
+
+    edges: tuple[tuple[int, int], ...]
+    trees: tuple[_Tree, ...]
+
+
+@lru_cache(maxsize=64)
+def _known(ranks: int) -> _Known:
+    planned = plan(ranks)
     children = np.stack([_children(parents) for parents in planned.parents])
-    edges = children + (planned.parents >= 0)
-    sent = max(first * halves[0].size + second * halves[1].size for first, second in edges.T.tolist())
-    alone = [_one_tree(planned.parents[tree], children[tree], halves[tree]) for tree in (0, 1)]
-    return Form(_most(planned, halves), sent, (*_ports(edges, halves), *alone))
+    edges = np.unique(children + (planned.parents >= 0), axis=1).T.tolist()
+    return _Known(tuple((first, second) for first, second in edges), tuple(_tree(planned, tree) for tree in (0, 1)))
+
+
+def _tree(planned: Plan, tree: int) -> _Tree:
+    parents = planned.parents[tree]
+    children = _children(parents)
+    first, whole = _handing_up(parents, children)
+    below = int(np.flatnonzero(parents == int(np.flatnonzero(parents < 0)[0]))[0])
+    up, down = (_begins(column[tree]) for column in (planned.up, planned.down))
+    return _Tree(up, down, int(children[below]), int(first[below]), int(whole[below]))
+
+
+def _begins(rounds: Ints) -> tuple[tuple[int, int], ...]:
+    """Of rounds in which first chunks go, which of a period's it is, and the period; -1: none."""
+    turns = [divmod(begin, PERIOD) for begin in np.unique(rounds[rounds >= 0]).tolist()]
+    return tuple((kind, turn) for turn, kind in turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +112,16 @@ def _halves(shape: Shape) -> tuple[_Half, _Half]:
     return first, second
 
 
-def _most(planned: Plan, halves: tuple[_Half, _Half]) -> tuple[Rounds, ...]:
+def _most(known: _Known, halves: tuple[_Half, _Half]) -> tuple[Rounds, ...]:
     """Every round in which anything goes."""
     largest = max(-(-half.size // half.chunks) for half in halves)
-    up, down = (_busy(first, halves) for first in (planned.up, planned.down))
+    up, down = (_busy(begins, halves) for begins in zip(*((tree.up, tree.down) for tree in known.trees), strict=True))
     return Rounds(up, largest, reduced=largest), Rounds(down, largest)
 
 
-def _busy(first: Ints, halves: tuple[_Half, _Half]) -> int:
-    """Rounds in which any chunk goes one way; ``first``: when each rank's first chunk does, in both trees."""
-    begins = {
-        (*divmod(begin, PERIOD)[::-1], half.chunks)
-        for own, half in zip(first, halves, strict=True)
-        for begin in np.unique(own[own >= 0]).tolist()
-    }
+def _busy(first: Sequence[tuple[tuple[int, int], ...]], halves: tuple[_Half, _Half]) -> int:
+    """Rounds in which any chunk goes one way; ``first``: when the first ones do, in both trees."""
+    begins = {(*begin, half.chunks) for own, half in zip(first, halves, strict=True) for begin in own}
     busy, last = 0, (0, 0)
     for kind, turn, chunks in sorted(begins):
         idle_from = max(turn, last[1]) if kind == last[0] else turn
@@ -88,26 +130,23 @@ def _busy(first: Ints, halves: tuple[_Half, _Half]) -> int:
     return busy
 
 
-def _ports(edges: Ints, halves: tuple[_Half, _Half]) -> list[tuple[Rounds, ...]]:
-    """For ranks with equally many edges in the two trees, shape (2, ranks): a message over each edge for each chunk.
+def _ports(edges: Sequence[tuple[int, int]], halves: tuple[_Half, _Half]) -> list[tuple[Rounds, ...]]:
+    """For each pair of edges that a rank has in the two trees: a message over each edge for each chunk.
 
     The trees have a channel each. Where those share a NIC, all messages go one after the other.
     """
     smallest = min(half.size // half.chunks for half in halves)
-    messages = np.unique(edges * np.array([[half.chunks] for half in halves]), axis=1)
+    messages = [(one * halves[0].chunks, other * halves[1].chunks) for one, other in edges]
     return [
-        (Rounds(min(pair), smallest, channels=(0, 1)), Rounds(max(pair) - min(pair), smallest))
-        for pair in messages.T.tolist()
+        (Rounds(min(pair), smallest, channels=(0, 1)), Rounds(max(pair) - min(pair), smallest)) for pair in messages
     ]
 
 
-def _one_tree(parents: Ints, children: Ints, half: _Half) -> tuple[Rounds, ...]:
+def _one_tree(tree: _Tree, half: _Half) -> tuple[Rounds, ...]:
     """Bounds of one tree alone, whose root has one child."""
-    first, whole = _handing_up(parents, children)
-    below = int(np.flatnonzero(parents == int(np.flatnonzero(parents < 0)[0]))[0])
     size = half.size // half.chunks
-    up = max(first[below] + children[below] * half.chunks + 1, whole[below] + half.chunks).item()
-    return Rounds(up, size, reduced=size), Rounds(whole[below].item() + 1, size)
+    up = max(tree.first + tree.children * half.chunks + 1, tree.whole + half.chunks)
+    return Rounds(up, size, reduced=size), Rounds(tree.whole + 1, size)
 
 
 def _handing_up(parents: Ints, children: Ints) -> tuple[Ints, Ints]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from hopline.model.collective.rounds import Abreast, Form, Rounds
 from hopline.schedule.collectives.many_rings import order
 from hopline.schedule.groups import spans
-from hopline.schedule.pieces import Ints, bound, split
+from hopline.schedule.pieces import Ints, bound
 from hopline.schedule.shape import Shape
 
 Load = tuple[int | None, tuple[int, ...]]
@@ -47,7 +48,7 @@ def _rings(shape: Shape, count: int) -> Form:
     if shape.ranks == 1:
         return Form((), 0)
     piece, smallest = bound(bound(shape.size, count, 1), shape.ranks, 1), shape.size // count // shape.ranks
-    half, loads = shape.ranks - 1, list(dict.fromkeys(_loads(shape, count)))
+    half, loads = shape.ranks - 1, _loads(shape.groups, bool(shape.levels), count)
     added = Abreast(half, tuple((Rounds(half, piece, reduced=piece, level=at, channels=on),) for at, on in loads))
     kept = Abreast(half, tuple((Rounds(half, piece, level=at, channels=on),) for at, on in loads))
     carried = tuple((Rounds(2 * half, smallest, level=at, channels=on),) for at, on in loads)
@@ -73,23 +74,27 @@ def _unequal(shape: Shape, early: int) -> Iterator[Abreast]:
         )
 
 
-def _loads(shape: Shape, count: int) -> Iterator[Load]:
-    """Of each level the sets of rings that leave some rank over it, the outermost level first."""
-    levels = shape.groups
+@lru_cache(maxsize=256)
+def _loads(levels: tuple[int, ...], told: bool, count: int) -> tuple[Load, ...]:
+    """Of each level the sets of rings that leave some rank over it, each once, the outermost level first."""
     top = max(level for level, members in enumerate(levels) if members > 1)
+    found = dict[Load, None]()
     for level in reversed(range(top + 1)):
+        span = int(spans(levels)[level])
         through: dict[int, list[int]] = defaultdict(list)
         for ring in range(count):
-            through[ring % int(spans(levels)[level])].append(ring)
+            through[ring % span].append(ring)
         for rings in through.values():
-            for leaving in _beside(rings, levels, level) if level < top else [rings]:
-                yield level if shape.levels else None, tuple(leaving)
+            for leaving in _beside(rings, span, levels[level]) if level < top else [tuple(rings)]:
+                found[level if told else None, leaving] = None
+    return tuple(found)
 
 
-def _beside(rings: list[int], levels: Sequence[int], level: int) -> Iterator[list[int]]:
+def _beside(rings: Sequence[int], span: int, members: int) -> Iterator[tuple[int, ...]]:
     """Those of ``rings`` that go on in the group; the others leave it at this rank: all that enter at the one after it."""
-    for entry in range(levels[level] if levels[level] > 1 else 0):
-        leaving = [ring for ring in rings if ring // int(spans(levels)[level]) % levels[level] != entry]
+    entries = [ring // span % members for ring in rings]
+    for entry in range(members if members > 1 else 0):
+        leaving = tuple(ring for ring, at in zip(rings, entries, strict=True) if at != entry)
         if leaving:
             yield leaving
 
@@ -114,9 +119,27 @@ def _way(shape: Shape, piece: int) -> tuple[Rounds, ...]:
 
 
 def _sent(shape: Shape, count: int) -> int:
-    """A rank leaves out the piece of its place when it adds up, and that of the next when it keeps."""
-    shares, sent = split(shape.size, count), np.zeros(shape.ranks, np.int64)
-    for ring in range(count):
-        pieces: Ints = np.diff(split(int(shares[ring + 1] - shares[ring]), shape.ranks))
-        sent[order(shape.groups, ring)] += 2 * pieces.sum() - pieces - np.roll(pieces, -1)
-    return int(sent.max())
+    """A rank leaves out the piece of its place when it adds up, and that of the next when it keeps.
+
+    The pieces of a ring are ``each`` bytes or one more, the first ``larger`` of them: what the rank at place p leaves out is
+    (p < larger) + (p + 1 < larger, round the ring) bytes more than twice ``each``.
+    """
+    share, more = divmod(shape.size, count)
+    total, extra = 0, np.zeros(shape.ranks, np.int64)
+    for rings, size in ((range(more), share + 1), (range(more, count), share)):
+        each, larger = divmod(size, shape.ranks)
+        total += len(rings) * 2 * (size - each)
+        if larger:
+            place = np.arange(shape.ranks)
+            left = (place < larger).astype(np.int64) + ((place + 1) % shape.ranks < larger)
+            for ring in rings:
+                extra += left[_places(shape.groups, ring)]
+    return total - int(extra.min())
+
+
+@lru_cache(maxsize=1024)
+def _places(levels: tuple[int, ...], ring: int) -> Ints:
+    """Place of each rank in a ring; read-only, since it is kept."""
+    found: Ints = np.argsort(order(levels, ring))
+    found.flags.writeable = False
+    return found

@@ -16,11 +16,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hopline.errors import InputError
-from hopline.machine.fabric import Levels
+from hopline.machine.fabric import Level, Levels
 
-Choose = Callable[..., int]
+Choose = Callable[..., tuple[int, float, float]]
 """max or min."""
 
 
@@ -43,7 +44,12 @@ class Rounds:
 
     def turns(self, nics: int) -> int:
         """How many messages go one after the other, at most, where a rank has ``nics`` NICs."""
-        return max(Counter(channel % nics for channel in self.channels).values(), default=0)
+        return 1 if len(self.channels) == 1 else _turns(self.channels, nics)
+
+
+@lru_cache(maxsize=4096)
+def _turns(channels: tuple[int, ...], nics: int) -> int:
+    return max(Counter(channel % nics for channel in channels).values(), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +161,21 @@ def _messages(way: Sequence[Rounds]) -> int:
 
 
 def _alike(alike: Rounds, fabric: Levels, choose: Choose) -> Cost:
-    levels = range(len(fabric.curves))
-    start, moved = [0.0 for _ in levels], [0.0 for _ in levels]
+    start, moved = [0.0 for _ in fabric.levels], [0.0 for _ in fabric.levels]
     if alike.size is not None:
-        pieces = [curve.piece_at(alike.size) for curve in fabric.curves]
-        messages = [alike.count * alike.turns(level.nics) for level in fabric.levels]
-        starts = [many * piece.latency for many, piece in zip(messages, pieces, strict=True)]
-        moves = [many * (alike.size / piece.bandwidth) for many, piece in zip(messages, pieces, strict=True)]
-        told = choose(levels, key=lambda i: starts[i] + moves[i]) if alike.level is None else alike.level
-        level = min(told, levels[-1])
-        start[level], moved[level] = starts[level], moves[level]
+        levels = range(len(fabric.levels))
+        told = levels if alike.level is None else (min(alike.level, levels[-1]),)
+        found = [(level, *_moving(alike.size, alike, fabric.levels[level])) for level in told]
+        level, start_ups, bytes_ = choose(found, key=lambda one: one[1] + one[2])
+        start[level], moved[level] = start_ups, bytes_
     reduced, copied = alike.count * alike.reduced, alike.count * alike.copied
     return Cost(tuple(start), tuple(moved), reduced * fabric.reduce, copied * fabric.copy)
+
+
+def _moving(size: float, alike: Rounds, level: Level) -> tuple[float, float]:
+    """Seconds of start-ups and of bytes, over ``level``."""
+    piece, messages = level.curve.piece_at(size), alike.count * alike.turns(level.nics)
+    return messages * piece.latency, messages * (size / piece.bandwidth)
 
 
 def bounds(form: Form, fabric: Levels) -> tuple[float, float]:

@@ -14,12 +14,17 @@ INSIDE: dict[str, Any] = {**UNCOUNTED, "forceinline": True, "no_cpython_wrapper"
 part = njit(**INSIDE)
 
 
+PARTS = ("events_ports", "events_settling", "events_state", "heaps", "loggops_state")
+"""Files that kernels of other files are made of."""
+
+
 def _stamp():
-    """A number that changes with what kernels of other files are made of: numba only looks at the file of the kernel."""
+    """A number that changes with PARTS: numba only looks at the file of the kernel to know whether a kept one is old."""
     try:
-        text = np.fromfile(__file__.replace("compiled", "heaps"), np.uint8).astype(np.int64)
+        files = [np.fromfile(__file__.replace("compiled", name), np.uint8) for name in PARTS]
     except OSError:
         return 0
+    text = np.concatenate(files).astype(np.int64)
     return int(text @ (np.arange(len(text)) % 8191 + 1))
 
 

@@ -7,108 +7,26 @@ pairing heap each, by the order in which they came up, and only the first of eac
 before it, since all of a heap need the same clocks.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hopline.sim.kernels.compiled import kernel, part
 from hopline.sim.kernels.heaps import meld, without
-
-SEND, RECV, FREE = 0, 1, 255
-BEGUN, MET = 1, 2
-EVENTS, SERIAL, FREED = range(3)
-OUT, IN, CPU = range(3)
-
-
-class State(NamedTuple):
-    """What the parts share; arrays by row unless it is said otherwise.
-
-    Attributes
-    ----------
-    at
-        EVENTS, FREED: how many; SERIAL: of the next event.
-    pending
-        How many rows it still waits for.
-    to_done, done, to_begun, begun
-        Row r is waited for by ``done[to_done[r] : to_done[r + 1]]``; likewise for its beginning.
-    clock, owner
-        By rank and OUT, IN or CPU: when it is free, and what made it so (twice the row, and one more for its later end).
-    let_by
-        Of a Recv: what made its processor free when it was freed.
-    serial, link, child
-        Of what waits: when it came up; its heap.
-    times, serials, items
-        The heap of events. An item is a row; rows + the Send of a message that has arrived; or -1 - 3 x rank - (OUT: Sends,
-        IN: messages, CPU: work) for the first of those that wait.
-    first, due
-        By rank and OUT, IN or CPU: the first of those that wait, and when it is tried.
-    freed
-        Rows that this event frees.
-    """
-
-    at: np.ndarray
-    kind: np.ndarray
-    rank: np.ndarray
-    mate: np.ndarray
-    work: np.ndarray
-    nic: np.ndarray
-    late: np.ndarray
-    travel: int
-    pending: np.ndarray
-    to_done: np.ndarray
-    done: np.ndarray
-    to_begun: np.ndarray
-    begun: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    cause: np.ndarray
-    late_cause: np.ndarray
-    flag: np.ndarray
-    let_by: np.ndarray
-    clock: np.ndarray
-    owner: np.ndarray
-    busy: np.ndarray
-    serial: np.ndarray
-    link: np.ndarray
-    child: np.ndarray
-    times: np.ndarray
-    serials: np.ndarray
-    items: np.ndarray
-    first: np.ndarray
-    due: np.ndarray
-    freed: np.ndarray
-
-
-@part
-def _push(at, times, serials, items, time, serial, item):
-    place = at[EVENTS]
-    at[EVENTS] += 1
-    while place > 0:
-        above = (place - 1) >> 2
-        if times[above] < time or (times[above] == time and serials[above] < serial):
-            break
-        times[place], serials[place], items[place] = times[above], serials[above], items[above]
-        place = above
-    times[place], serials[place], items[place] = time, serial, item
-
-
-@part
-def _pop(at, times, serials, items):
-    at[EVENTS] -= 1
-    length = at[EVENTS]
-    time, serial, item = times[length], serials[length], items[length]
-    place, below = 0, 1
-    while below < length:
-        least = below
-        for other in range(below + 1, min(below + 4, length)):
-            if times[other] < times[least] or (times[other] == times[least] and serials[other] < serials[least]):
-                least = other
-        if times[least] > time or (times[least] == time and serials[least] > serial):
-            break
-        times[place], serials[place], items[place] = times[least], serials[least], items[least]
-        place = least
-        below = 4 * place + 1
-    times[place], serials[place], items[place] = time, serial, item
+from hopline.sim.kernels.loggops_state import (
+    BEGUN,
+    CPU,
+    EVENTS,
+    FREED,
+    IN,
+    MET,
+    OUT,
+    RECV,
+    SEND,
+    SERIAL,
+    State,
+    pop,
+    push,
+)  # fmt: skip
+from hopline.sim.kernels.waits import above, count, fill
 
 
 @part
@@ -168,7 +86,7 @@ def _begin(s, row, time):
     if group == OUT:
         s.serial[row] = s.at[SERIAL]
         s.at[SERIAL] += 1
-        _push(s.at, s.times, s.serials, s.items, time + s.travel, s.serial[row], np.int64(len(s.kind) + row))
+        push(s.at, s.times, s.serials, s.items, time + s.travel, s.serial[row], np.int64(len(s.kind) + row))
     if not s.late[row]:
         _finish(s, row, time, -1)
 
@@ -210,7 +128,7 @@ def _come_up(s, row):
     s.serial[row] = s.at[SERIAL]
     s.at[SERIAL] += 1
     group = OUT if s.kind[row] == SEND else CPU
-    _push(s.at, s.times, s.serials, s.items, _needs(s.clock, rank, group), s.serial[row], np.int64(row))
+    push(s.at, s.times, s.serials, s.items, _needs(s.clock, rank, group), s.serial[row], np.int64(row))
 
 
 @part
@@ -236,7 +154,7 @@ def _await(s, serial, link, child, row, rank, group, time):
     s.first[rank, group] = meld(serial, child, link, s.first[rank, group], row)
     if s.first[rank, group] == row:
         s.due[rank, group] = time
-        _push(s.at, s.times, s.serials, s.items, time, serial[row], np.int64(-1 - 3 * rank - group))
+        push(s.at, s.times, s.serials, s.items, time, serial[row], np.int64(-1 - 3 * rank - group))
 
 
 @part
@@ -245,7 +163,7 @@ def _next(s, rank, group, time):
     row, needs = s.first[rank, group], _needs(s.clock, rank, group)
     if needs > time:
         s.due[rank, group] = needs
-        _push(s.at, s.times, s.serials, s.items, needs, s.serial[row], np.int64(-1 - 3 * rank - group))
+        push(s.at, s.times, s.serials, s.items, needs, s.serial[row], np.int64(-1 - 3 * rank - group))
         return -1
     s.first[rank, group] = without(s.serial, s.child, s.link, row)
     return row
@@ -279,7 +197,7 @@ def _try_on(s, item, rank, group, time):
     row = s.first[rank, group]
     if item < 0 and row >= 0:
         s.due[rank, group] = max(time, _needs(s.clock, rank, group))
-        _push(s.at, s.times, s.serials, s.items, s.due[rank, group], s.serial[row], np.int64(-1 - 3 * rank - group))
+        push(s.at, s.times, s.serials, s.items, s.due[rank, group], s.serial[row], np.int64(-1 - 3 * rank - group))
 
 
 @kernel
@@ -287,7 +205,7 @@ def go(s):
     """From the rows that come up first to the end."""
     while s.at[EVENTS] > 0:
         time, serial, item = s.times[0], s.serials[0], s.items[0]
-        _pop(s.at, s.times, s.serials, s.items)
+        pop(s.at, s.times, s.serials, s.items)
         row, group = _due(s, item, time, serial)
         if row < 0:
             continue
@@ -316,47 +234,6 @@ def first_rows(s, head):
                 if min(s.kind[row], 2) == sort:
                     _come_up(s, row)
                 row = s.link[row]
-
-
-@kernel
-def above(lane, rank, last, before):
-    """Fills ``before`` with the row above on the lane; ``last``: -1 for each lane of each rank."""
-    for row in range(len(lane)):
-        if lane[row] != FREE:
-            before[row] = last[rank[row], lane[row]]
-            last[rank[row], lane[row]] = row
-
-
-@kernel
-def count(before, after, pairs, pending, to):
-    """How many rows each waits for, and in ``to`` where the rows that wait for each begin."""
-    for row in range(len(before)):
-        for other in (before[row], after[row]):
-            if other >= 0:
-                pending[row] += 1
-                to[other + 1] += 1
-    for place in range(len(pairs)):
-        pending[pairs[place, 0]] += 1
-        to[pairs[place, 1] + 1] += 1
-    for row in range(len(to) - 1):
-        to[row + 1] += to[row]
-
-
-@kernel
-def fill(before, after, pairs, places, waiting):
-    """The rows that wait for each, in their order. ``places``: where those of each begin; then where they end."""
-    at = 0
-    for row in range(len(places)):
-        if len(before) > 0:
-            for other in (before[row], after[row]):
-                if other >= 0:
-                    waiting[places[other]] = row
-                    places[other] += 1
-        while at < len(pairs) and pairs[at, 0] == row:
-            other = pairs[at, 1]
-            waiting[places[other]] = row
-            places[other] += 1
-            at += 1
 
 
 def _waits(before, after, pairs, pending):
