@@ -21,6 +21,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/estimates.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/read_log.py
+	$(BIN)/python benchmarks/simulate.py
 
 validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/pipeline_event_walk.py

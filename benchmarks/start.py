@@ -19,6 +19,13 @@ COMMANDS = {
     "hopline presets": ["presets"],
     "hopline fit, one table": ["fit", str(LOGS / "monday.log")],
     "hopline expect, by formula": ["expect", "all_reduce", "--machine", "dgx-h100", "-n", "8"],
+    "hopline collective, 3 sizes": [
+        "collective", "all_reduce", "--latency", "1us", "--bandwidth", "50GB/s", "-n", "16", "--sizes", "1KiB,1MiB,1GiB",
+    ],
+    "hopline sim, 16 ranks": [
+        "sim", "all_reduce-ring", "--latency", "1us", "--bandwidth", "50GB/s", "-n", "16", "--size", "192MiB",
+    ],
+    "hopline schedule check, 16 ranks": ["schedule", "check", "all_reduce-ring", "-n", "16", "--size", "192MiB"],
     "hopline check": ["check", str(LOGS / "tuesday.log"), "--machine", str(LOGS / "monday.toml")],
     "hopline diff": ["diff", str(LOGS / "monday.log"), str(LOGS / "tuesday.log")],
     "hopline --help": ["--help"],

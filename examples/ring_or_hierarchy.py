@@ -4,7 +4,8 @@ An all-reduce of 192 MiB on two nodes of eight GPUs, 450 GB/s one way inside a n
 """
 
 from hopline.curve import Curve
-from hopline.jobs.collectives.pricing import Contender, Ground
+from hopline.jobs.collectives.ground import Ground
+from hopline.jobs.collectives.pricing import Contender
 from hopline.jobs.networks import Network, by_levels
 from hopline.machine.fabric import Level
 from hopline.quantity import show, size

@@ -21,12 +21,14 @@ class Tangled(Fabric):
         self.reduce, self.copy = 1e-12, 0.0
 
     def ways(self, sender, receiver, channel):
+        """Some ports for each pair and channel."""
         pair = sender.astype(np.int64) * 7919 + receiver * 104729 + channel * 31
         return Ways(
             *((pair // k % n).astype(np.int32) for k, n in ((1, len(self.curves)), (3, self.ports), (5, self.ports)))
         )
 
     def port(self, number):
+        """Its number."""
         return f"port {number}"
 
 

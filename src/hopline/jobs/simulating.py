@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hopline.jobs.collectives.pricing import Contender, Ground
+from hopline.jobs.collectives.ground import Ground
+from hopline.jobs.collectives.pricing import Contender
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
 from hopline.jobs.schedules import Found

@@ -6,6 +6,7 @@ What belongs here: the form of the answer: times, winners by size, what binds th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from hopline.records.estimate import Estimate, Premise
 
@@ -13,6 +14,11 @@ TIE = 1e-9
 """Relative difference up to which two times are the same."""
 DIFFERS = 0.01
 """Relative difference from which a simulated time is told apart from the closed form's."""
+
+Counted = Literal["", "chunks", "rings"]
+CHUNKS: Counted = "chunks"
+RINGS: Counted = "rings"
+"""What an algorithm may make several of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +29,10 @@ class Timed:
     ----------
     estimate
         By closed form; ``low`` and ``high`` are its bounds where the form is not exact, ``value`` then is the upper one.
-    chunks, beside
-        Pieces that a pipeline cuts the message into, and seconds with half and with twice as many; 1 and None: nothing is cut.
-    channels
-        What goes on at once.
+    chunks, channels
+        Pieces that a pipeline cuts the message into, and rings that go on at once.
+    beside, counted
+        Seconds with half and with twice as many of what is ``counted``; None: their number was not searched.
     simulated
         Seconds; None: not simulated, for the reason ``skipped``.
     reasons
@@ -39,9 +45,15 @@ class Timed:
     chunks: int = 1
     beside: tuple[float, float] | None = None
     channels: int = 1
+    counted: Counted = ""
     simulated: float | None = None
     skipped: str = ""
     reasons: tuple[str, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Of what is counted; 1 where nothing is."""
+        return self.chunks if self.counted == CHUNKS else self.channels if self.counted == RINGS else 1
 
     @property
     def time(self) -> float:
@@ -110,10 +122,11 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Lever:
-    """A change, worked out anew at several sizes."""
+    """A change, worked out anew at several sizes; ``why``: what there is to know of it, else ""."""
 
     name: str
     changed: tuple[Changed, ...]
+    why: str = ""
 
     @property
     def gain(self) -> float:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hopline.jobs.collectives.pricing import Contender, Ground, level_names
+from hopline.jobs.collectives.ground import Ground, level_names
+from hopline.jobs.collectives.pricing import Contender
 from hopline.records.contest import Changed, Lever, Timed
 
 

@@ -1,24 +1,22 @@
 """What each algorithm of a collective takes on a network, by its closed form.
 
 What belongs here: from an entry of the table and a network to times: which shape it is asked for, into how many chunks it
-cuts, and the form's parts as an estimate.
+cuts or over how many rings it goes, and the form's parts as an estimate.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect, insort
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError, InputError
-from hopline.jobs.networks import Network
-from hopline.machine.fabric import Level, Levels
+from hopline.jobs.collectives.ground import Ground, level_names
 from hopline.model.collective.nested import Seen, nested, seen
 from hopline.model.collective.rounds import Cost, Form, bounds, cost
 from hopline.model.collective.table import FORMS
-from hopline.quantity import show
-from hopline.records.contest import LeftOut, Timed
+from hopline.records.contest import CHUNKS, RINGS, TIE, Counted, LeftOut, Timed
 from hopline.records.estimate import Estimate, Term
 from hopline.schedule.collectives.table import COLLECTIVES, Collective
 from hopline.schedule.shape import Shape
@@ -32,70 +30,6 @@ _PROBE = 1 << 20
 """Bytes of a rank's piece in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What forms need of a network: levels of more than one member, what goes on at once, who receives a reshard."""
-
-    levels: Levels
-    channels: int
-    targets: int
-
-    @classmethod
-    def of(cls, network: Network, channels: int | None = None) -> Ground:
-        """``channels`` None: one for each NIC by which a group of the outermost level is reached."""
-        several = [level for level in network.levels.levels if level.ranks > 1] or list(network.levels.levels[-1:])
-        levels = Levels(several, network.levels.reduce, network.levels.copy, network.levels.name)
-        outwards = several[-1].nics * math.prod(level.ranks for level in several[:-1])
-        return cls(levels, channels or outwards, max(1, network.ranks // 2))
-
-    @property
-    def ranks(self) -> int:
-        """Number of ranks."""
-        return self.levels.ranks
-
-    @property
-    def outermost(self) -> int:
-        """Number of the outermost level."""
-        return len(self.levels.curves) - 1
-
-    def changed(
-        self, level: int, latency: float = 1.0, bandwidth: float = 1.0, nics: int = 1, reduce: float = 1.0
-    ) -> Ground:
-        """Start-up, bandwidth and NICs of a level, and the time to add up a byte, each times a factor."""
-        old = self.levels.levels[level]
-        pieces = (Piece(p.low, p.latency * latency, p.bandwidth * bandwidth) for p in old.curve.pieces)
-        new = Level(old.ranks, Curve(tuple(pieces)), old.nics * nics)
-        levels = [*self.levels.levels[:level], new, *self.levels.levels[level + 1 :]]
-        made = Levels(levels, self.levels.reduce * reduce, self.levels.copy, self.levels.name)
-        return Ground(made, self.channels * nics, self.targets)
-
-
-def level_names(levels: Levels) -> tuple[str, ...]:
-    """How people speak of each level; "" where there is one; groups of the innermost of two are nodes."""
-    if len(levels.levels) <= 2:
-        return ("inside nodes", "between nodes") if len(levels.levels) == 2 else ("",)
-    spans = [1]
-    for level in levels.levels:
-        spans.append(spans[-1] * level.ranks)
-    inner = f"inside groups of {spans[1]}"
-    return (inner, *(f"between groups of {span}" for span in spans[1:-1]))
-
-
-def prices(ground: Ground) -> str:
-    """What a message costs on each level, and adding up, in words; "" where there is nobody to send to."""
-    told: list[str] = []
-    if ground.ranks == 1:
-        return ""
-    for name, level in zip(level_names(ground.levels), ground.levels.levels, strict=True):
-        first, last = level.curve.pieces[0], level.curve.pieces[-1]
-        cost = f"{show(first.latency, 'time')} + bytes at {show(last.bandwidth, 'bandwidth')}"
-        cost += f" (in {len(level.curve.pieces)} pieces)" if first is not last else ""
-        cost += f" on each of {level.nics} NICs" if level.nics > 1 else ""
-        told.append(f"{name}: {cost}" if name else f"a message takes {cost}")
-    told += [f"adding up at {show(1 / ground.levels.reduce, 'bandwidth')}"] if ground.levels.reduce else []
-    return "; ".join(told)
-
-
 class Contender:
     """One algorithm on a ground; times are worked out once for each size."""
 
@@ -103,68 +37,98 @@ class Contender:
         self.entry, self.ground = entry, ground
         self._form: Callable[[Shape], Form] = FORMS[entry.name]
         self._times: dict[int, Timed] = {}
-        self._chunks: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
         self._seconds: dict[tuple[int, int], float] = {}
+        self._known: list[tuple[int, float]] | None = [] if ground.rises else None
         self._seen: Seen | None = None
         self._flat = len(ground.levels.curves) > 1 and "levels" not in entry.uses
         self._unseen = self._flat
 
     @property
-    def cuts(self) -> bool:
-        """Whether it cuts the message into chunks."""
-        return "chunks" in self.entry.uses
+    def counted(self) -> Counted:
+        """What it makes several of: chunks of the message, or rings; "": neither."""
+        return CHUNKS if "chunks" in self.entry.uses else RINGS if "channels" in self.entry.uses else ""
 
-    def shape(self, size: int, chunks: int = 1) -> Shape:
-        """What its schedule is asked for. Raises InputError where it cannot be."""
+    @property
+    def searched(self) -> bool:
+        """Whether their number is the fastest of all, and not one that was asked for."""
+        return self.counted == CHUNKS or (self.counted == RINGS and self.ground.channels is None)
+
+    def shape(self, size: int, chunks: int = 1, rings: int | None = None) -> Shape:
+        """What its schedule is asked for; ``rings`` None: the best number. Raises InputError where it cannot be."""
         uses, ground = self.entry.uses, self.ground
+        if rings is None:
+            rings = self.number(size) if self.counted == RINGS else ground.channels or ground.nics
         return Shape(
             ground.ranks,
             size,
             levels=tuple(level.ranks for level in ground.levels.levels) if "levels" in uses else (),
-            chunks=chunks if self.cuts else 1,
-            channels=ground.channels if "channels" in uses else 1,
+            chunks=chunks if "chunks" in uses else 1,
+            channels=rings if "channels" in uses else 1,
             targets=ground.targets if "targets" in uses else 1,
         )
 
-    def form(self, size: int, chunks: int = 1) -> Form:
-        """Its rounds, on the levels of the ground."""
-        shape = self.shape(size, chunks)
+    def form(self, size: int, number: int = 1) -> Form:
+        """Its rounds with as many chunks or rings, on the levels of the ground."""
+        shape = self._shape(size, number)
         form = self._form(shape)
         if not self._flat:
             return form
         return nested(form, self._what_is_seen(form), size, shape.chunks, self.ground.outermost)
 
-    def chunks(self, size: int) -> int:
-        """The number of chunks that is fastest, at most one a byte."""
-        if size not in self._chunks:
-            cut = self.cuts and size > 1
-            self._chunks[size] = lowest(lambda k: self.seconds(size, k), min(size, MOST_CHUNKS)) if cut else 1
-        return self._chunks[size]
+    def number(self, size: int) -> int:
+        """The number of chunks that is fastest, at most one a byte, or of rings, at most two a NIC; else that asked for."""
+        if size not in self._numbers:
+            self._numbers[size] = self._best(size)
+        return self._numbers[size]
 
-    def seconds(self, size: int, chunks: int | None = None) -> float:
-        """Time by closed form, of bounds the upper one; None: with the best chunks."""
-        key = size, self.chunks(size) if chunks is None else chunks
+    def seconds(self, size: int, number: int | None = None) -> float:
+        """Time by closed form, of bounds the upper one; None: with the best number of chunks or rings."""
+        key = size, self.number(size) if number is None else number
         if key not in self._seconds:
             self._seconds[key] = cost(self.form(*key).rounds, self.ground.levels).time
+        if number is None and self._known is not None:
+            insort(self._known, (size, self._seconds[key]))
         return self._seconds[key]
 
+    def least(self, size: int) -> float:
+        """What it takes no less than: its time at the next smaller size that is known, where more bytes never take less."""
+        before = bisect(self._known or [], (size, math.inf))
+        return self._known[before - 1][1] if self._known and before else 0.0
+
     def at(self, size: int) -> Timed:
-        """Its time at ``size`` with the best chunks. Raises what its form raises."""
+        """Its time at ``size`` with the best number of chunks or rings. Raises what its form raises."""
         if size not in self._times:
-            self._times[size] = self._timed(size, self.chunks(size))
+            self._times[size] = self._timed(size, self.number(size))
         return self._times[size]
 
-    def _timed(self, size: int, chunks: int) -> Timed:
-        form = self.form(size, chunks)
+    def _shape(self, size: int, number: int) -> Shape:
+        return self.shape(size, number, number if self.counted == RINGS else 1)
+
+    def _best(self, size: int) -> int:
+        def taken(number: int) -> float:
+            return self.seconds(size, number)
+
+        if self.counted == CHUNKS:
+            return lowest(taken, min(size, MOST_CHUNKS)) if size > 1 else 1
+        if self.counted == "":
+            return 1
+        nics = self.ground.nics
+        return self.ground.channels or min((lowest(taken, 2 * nics), nics, 2 * nics), key=lambda k: (taken(k), k))
+
+    def _timed(self, size: int, number: int) -> Timed:
+        form = self.form(size, number)
         low, high = bounds(form, self.ground.levels)
         parts = terms(cost(form.rounds, self.ground.levels), level_names(self.ground.levels))
         estimate = Estimate.of(self.entry.algorithm, parts, "sum")
         if low < high * (1 - 1e-12):
             estimate = replace(estimate, low=low, high=high)
-        shape = self.shape(size, chunks)
-        cut = self.cuts and size > 1
-        around = (self.seconds(size, max(1, chunks // 2)), self.seconds(size, min(size, 2 * chunks))) if cut else None
-        return Timed(self.entry.algorithm, size, estimate, shape.chunks, around, shape.channels)
+        shape = self._shape(size, number)
+        twice = min(size, 2 * number) if self.counted == CHUNKS else 2 * number
+        around = (
+            (self.seconds(size, max(1, number // 2)), self.seconds(size, twice)) if self.searched and size > 1 else None
+        )
+        return Timed(self.entry.algorithm, size, estimate, shape.chunks, around, shape.channels, self.counted)
 
     def _what_is_seen(self, form: Form) -> Seen | None:
         """Made once, uncut: how a pipeline's rounds lie is not known from it, what its ports carry is."""
@@ -172,7 +136,7 @@ class Contender:
             self._unseen = False
             if form.count * self.ground.ranks <= MOST_SEEN:
                 size = _PROBE * self.ground.ranks
-                self._seen = seen(self.entry.build(self.shape(size)), self.ground.levels, size)
+                self._seen = seen(self.entry.build(self._shape(size, 1)), self.ground.levels, size)
         return self._seen
 
 
@@ -183,6 +147,18 @@ def terms(found: Cost, names: Sequence[str]) -> list[Term]:
         told += [Term(f"{what} {name}".strip(), time) for name, time in zip(names, seconds, strict=True)]
     told += [Term(name, time) for name, time in (("adding up", found.reduce), ("copying", found.copy)) if time]
     return told
+
+
+def fastest(taking: Iterable[Contender], size: int) -> list[Contender]:
+    """All that no other beats, in their order. Those with a number to search come last, and only where they may win."""
+    found: list[tuple[float, Contender]] = []
+    least = math.inf
+    for contender in sorted(taking, key=lambda one: one.searched):
+        if contender.least(size) <= least * (1 + TIE):
+            found.append((contender.seconds(size), contender))
+            least = min(least, found[-1][0])
+    best = {id(contender) for time, contender in found if time <= least * (1 + TIE)}
+    return [contender for contender in taking if id(contender) in best]
 
 
 def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[list[Contender], list[LeftOut]]:
@@ -208,7 +184,7 @@ def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[li
 
 def _check_levels(entry: Collective, ground: Ground) -> None:
     """Raise InputError for an algorithm of levels where there is one: it would be another one under a second name."""
-    several = len(ground.levels.levels) > 1 or (ground.channels > 1 and "channels" in entry.uses)
+    several = len(ground.levels.levels) > 1 or ((ground.channels or ground.nics) > 1 and "channels" in entry.uses)
     if "levels" in entry.uses and not several and ground.ranks > 1:
         nics = " and one NIC" if "channels" in entry.uses else ""
         raise InputError(f"the network has one level{nics}")

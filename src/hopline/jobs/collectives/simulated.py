@@ -50,10 +50,10 @@ def simulated(
 
 
 def _simulated(timed: Timed, contender: Contender, network: Network, simulate: Simulate) -> Timed:
-    most = contender.form(timed.size, timed.chunks).messages * network.ranks
+    most = contender.form(timed.size, timed.number).messages * network.ranks
     if most > MOST_MESSAGES:
         return replace(timed, skipped=f"up to {most} messages: more than the {MOST_MESSAGES} that are simulated")
-    schedule = contender.entry.build(contender.shape(timed.size, timed.chunks))
+    schedule = contender.entry.build(contender.shape(timed.size, timed.chunks, timed.channels))
     found = replace(timed, simulated=simulate(schedule, network.fabric, False).time)
     if abs(found.difference or 0.0) <= DIFFERS:
         return found

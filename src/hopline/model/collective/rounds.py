@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from hopline.errors import InputError
 from hopline.machine.fabric import Level, Levels
@@ -130,11 +130,9 @@ def cost(steps: Sequence[Step], fabric: Levels, choose: Choose = max) -> Cost:
     Where a round's level is not told, it is that of the largest time (``choose`` max) or of the least (min). A level that the
     fabric has not got is its outermost one; raises InputError where then sequences abreast would want the same port.
     """
+    costs = [_slowest(step, fabric, choose) if isinstance(step, Abreast) else _alike(step, fabric, choose) for step in steps]
     none = (0.0,) * len(fabric.curves)
-    total = Cost(none, none, 0.0, 0.0)
-    for step in steps:
-        total += _slowest(step, fabric, choose) if isinstance(step, Abreast) else _alike(step, fabric, choose)
-    return total
+    return reduce(Cost.__add__, costs) if costs else Cost(none, none, 0.0, 0.0)
 
 
 def _slowest(step: Abreast, fabric: Levels, choose: Choose) -> Cost:

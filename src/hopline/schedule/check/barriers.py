@@ -10,7 +10,8 @@ import numpy as np
 from hopline.errors import InputError
 from hopline.schedule.check import words
 from hopline.schedule.check.keeping import whole
-from hopline.schedule.check.pasts import Past
+from hopline.schedule.check.pasts import Past, Words
+from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import Fault
 from hopline.schedule.operations import Schedule
 
@@ -18,7 +19,7 @@ _WORD = 64
 _ROOM = 2 << 30
 
 
-def faults(schedule: Schedule, past: Past) -> list[Fault]:
+def faults(schedule: Schedule, past: Past) -> list[Sort]:
     """Pairs of ranks of which one may leave first. Raises InputError where that is too much.
 
     A rank enters before its operations begin and leaves when all are done; so one of its operations must come after one of
@@ -38,11 +39,12 @@ def faults(schedule: Schedule, past: Past) -> list[Fault]:
     known[every, every // _WORD] = np.uint64(1) << (every % _WORD).astype(np.uint64)
     np.bitwise_or.at(known, rank, heard[: len(rank)])
     short = np.flatnonzero(~whole(known, schedule.ranks))
-    if not len(short):
-        return []
-    first = int(short[0])
-    missing = sorted(set(range(schedule.ranks)) - set(words.members(known[first])))
-    rest = words.more(len(short) - 1, "ranks leave early" if len(short) > 2 else "rank leaves early")
-    rows = np.flatnonzero(rank == first)
-    text = f"rank {first} may leave before {words.ranks(missing)} entered: nothing it waits for comes after them{rest}"
-    return [Fault("barrier", text, tuple(int(row) for row in rows[-1:]))]
+    found = (_early(schedule, leaves, known[leaves]) for leaves in short[:MOST].tolist())
+    return sort(found, len(short), "rank leaves early", "ranks leave early")
+
+
+def _early(schedule: Schedule, leaves: int, known: Words) -> Fault:
+    missing = sorted(set(range(schedule.ranks)) - set(words.members(known)))
+    rows = np.flatnonzero(schedule.columns.rank == leaves)
+    text = f"rank {leaves} may leave before {words.ranks(missing)} entered: nothing it waits for comes after them"
+    return Fault("barrier", text, tuple(int(row) for row in rows[-1:]))

@@ -11,10 +11,11 @@ import numpy as np
 
 from hopline.schedule.check import order, rings, words
 from hopline.schedule.check.pasts import Past
+from hopline.schedule.check.sorts import Sort
 from hopline.schedule.faults import Fault
 from hopline.schedule.operations import NONE, RECV, SEND, Index, Schedule
 
-_ADVICE = "; buffered sends pass: put both in one group, post the receive first, or use separate lanes"
+_ADVICE = "; where sends are buffered it passes: let the receive not wait for the send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Course:
     mate: Index
     blocking: bool
     buffered: bool
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[Sort, ...] = ()
 
     @property
     def down(self) -> bool:
@@ -76,7 +77,7 @@ def course(schedule: Schedule, mate: Index) -> Course:
     return Course(schedule, inner, mate, False, False, alone or deadlock)
 
 
-def _stuck(schedule: Schedule, kind: str, graph: order.Waits) -> tuple[Fault, ...]:
+def _stuck(schedule: Schedule, kind: str, graph: order.Waits) -> tuple[Sort, ...]:
     """The fault of a graph with a ring in it; nothing of one without."""
     level = order.levels(graph.count, graph.source, graph.target)
     if not np.any(level[graph.ends] == NONE):
@@ -86,4 +87,4 @@ def _stuck(schedule: Schedule, kind: str, graph: order.Waits) -> tuple[Fault, ..
     lead, advice = ("where sends block, ", _ADVICE) if kind == "blocks" else ("", "")
     never = f" ({words.counted(stuck, 'operation')} never end{'s' if stuck == 1 else ''})"
     rows = tuple(dict.fromkeys(row for row, _, _ in hops))
-    return (Fault(kind, f"{lead}{rings.told(schedule, hops)}{never}{advice}", rows),)
+    return (Sort((Fault(kind, f"{lead}{rings.told(schedule, hops)}{never}{advice}", rows),), 1),)

@@ -5,12 +5,14 @@ What belongs here: what can be told of a row, a pair or a promised range by itse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopline.schedule.check import words
+from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import Fault
 from hopline.schedule.operations import COMPUTE, COPY, DTYPES, KINDS, NONE, RECV, REDUCE, SEND, Index, Ints, Schedule
 from hopline.schedule.promises import EVERY, Given, Wanted
@@ -20,31 +22,37 @@ _RISK = 1 << 62
 """Addresses and sums of sizes stay below this."""
 
 
-def faults(schedule: Schedule) -> list[Fault]:
-    """What is malformed, the first of each sort with a count. Sorts after a broken one may be left out."""
-    wrong = _typed(schedule)
+def faults(schedule: Schedule) -> list[Sort]:
+    """What is malformed. Sorts after a broken one may be left out."""
+    wrong = [_sort([text], 1) for text in _typed(schedule)]
     if not wrong:
-        wrong = [_told(schedule, *sort) for sort in _rows(schedule) if sort[0].any()]
-        wrong += [*_pairs(schedule), *_promised(schedule), *_rounds(schedule)]
-    return [Fault("malformed", text, rows) for text, rows in wrong]
+        wrong = [_told(schedule, *broken) for broken in _rows(schedule)]
+        wrong += [*_pairs(schedule), *_promised(schedule), *(_sort([text], 1) for text in _rounds(schedule))]
+    return [one for sorts in wrong for one in sorts]
 
 
-def _typed(schedule: Schedule) -> list[tuple[str, tuple[int, ...]]]:
+def _sort(told: Iterable[str], count: int, rows: Iterable[tuple[int, ...]] | None = None) -> list[Sort]:
+    """Of texts, and the rows that each of them names."""
+    named = repeat(()) if rows is None else rows
+    return sort((Fault("malformed", text, some) for text, some in zip(told, named, strict=False)), count)
+
+
+def _typed(schedule: Schedule) -> list[str]:
     for name in DTYPES:
         dtype = getattr(schedule.columns, name).dtype
         if dtype.kind not in "iu":
-            return [(f"column {name} holds {dtype}: expected integers", ())]
+            return [f"column {name} holds {dtype}: expected integers"]
     each = sum(buffer.size for buffer in schedule.buffers)
     if schedule.ranks * each > _RISK or len(schedule) >= 1 << 31:
-        return [(f"{schedule.ranks} ranks with {each} bytes each: expected less than 2^62 bytes and 2^31 rows", ())]
+        return [f"{schedule.ranks} ranks with {each} bytes each: expected less than 2^62 bytes and 2^31 rows"]
     return []
 
 
-def _told(schedule: Schedule, broken: Truth, column: str, expected: str) -> tuple[str, tuple[int, ...]]:
-    row = int(np.argmax(broken))
-    value = getattr(schedule.columns, column)[row]
-    rest = words.more(int(np.count_nonzero(broken)) - 1)
-    return f"{words.operation(schedule, row)}: {column} is {value}, expected {expected}{rest}", (row,)
+def _told(schedule: Schedule, broken: Truth, column: str, expected: str) -> list[Sort]:
+    rows, values = np.flatnonzero(broken), getattr(schedule.columns, column)
+    some = rows[:MOST].tolist()
+    told = (f"{words.operation(schedule, row)}: {column} is {values[row]}, expected {expected}" for row in some)
+    return _sort(told, len(rows), ((row,) for row in some))
 
 
 def _rows(schedule: Schedule) -> Iterator[tuple[Truth, str, str]]:
@@ -104,36 +112,35 @@ def _outside(start: Ints, size: Ints, room: Ints) -> Truth:
     return (start < 0) | (start > room) | (size > room - np.minimum(start, room))
 
 
-def _pairs(schedule: Schedule) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _pairs(schedule: Schedule) -> Iterator[list[Sort]]:
     rows = len(schedule)
     for name, pairs in (("more", schedule.more), ("begun", schedule.begun)):
         if pairs.ndim != 2 or (len(pairs) and pairs.shape[1] != 2):
-            yield f"{name} has the shape {pairs.shape}: expected pairs", ()
+            yield _sort([f"{name} has the shape {pairs.shape}: expected pairs"], 1)
             continue
         outside: Truth = np.any((pairs < 0) | (pairs >= rows), axis=1)
-        yield from _pair(name, pairs, outside, f"rows from 0 to {rows - 1}")
+        yield _pair(name, pairs[outside], f"rows from 0 to {rows - 1}")
         inside: Index = pairs[~outside]
         rank = schedule.columns.rank
-        yield from _pair(name, inside, rank[inside[:, 0]] != rank[inside[:, 1]], "two rows of one rank")
+        yield _pair(name, inside[rank[inside[:, 0]] != rank[inside[:, 1]]], "two rows of one rank")
 
 
-def _pair(name: str, pairs: Index, broken: Truth, expected: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    if broken.any():
-        pair = tuple(int(row) for row in pairs[int(np.argmax(broken))])
-        yield f"{name} holds {pair}: expected {expected}{words.more(int(broken.sum()) - 1)}", pair
+def _pair(name: str, broken: Index, expected: str) -> list[Sort]:
+    some = [(one, two) for one, two in broken[:MOST].tolist()]
+    return _sort((f"{name} holds {pair}: expected {expected}" for pair in some), len(broken), some)
 
 
-def _promised(schedule: Schedule) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _promised(schedule: Schedule) -> Iterator[list[Sort]]:
     if schedule.promise is None:
         return
     given, wanted = schedule.promise.given, schedule.promise.wanted
     for name, part in (("gives", given), ("wants", wanted)):
         broken = _beyond(schedule, part.rank, part.buffer, part.start, part.size)
-        yield from _promise(name, part, broken)
+        yield _promise(name, part, broken)
     far = (wanted.origin < EVERY) | (wanted.origin >= schedule.ranks)
     origin = np.zeros(len(far), np.int64)
     broken = far | _beyond(schedule, origin, wanted.source, wanted.other, wanted.size)
-    yield from _promise("wants the data of", wanted, broken)
+    yield _promise("wants the data of", wanted, broken)
 
 
 def _beyond(schedule: Schedule, rank: Ints, buffer: Ints, start: Ints, size: Ints) -> Truth:
@@ -143,24 +150,22 @@ def _beyond(schedule: Schedule, rank: Ints, buffer: Ints, start: Ints, size: Int
     return ~known | (rank < 0) | (rank >= schedule.ranks) | (size < 0) | _outside(start, size, inside)
 
 
-def _promise(name: str, part: Given | Wanted, broken: Truth) -> Iterator[tuple[str, tuple[int, ...]]]:
-    if broken.any():
-        i = int(np.argmax(broken))
-        values = ", ".join(f"{field} {getattr(part, field)[i]}" for field in part.__dataclass_fields__)
-        rest = words.more(int(broken.sum()) - 1)
-        yield (
-            f"the promise {name} a range that is not there ({values}): expected ranks and buffers of the schedule{rest}",
-            (),
-        )
+def _promise(name: str, part: Given | Wanted, broken: Truth) -> list[Sort]:
+    rows = np.flatnonzero(broken)
+    values = (
+        ", ".join(f"{field} {getattr(part, field)[i]}" for field in part.__dataclass_fields__) for i in rows[:MOST]
+    )
+    expected = "expected ranks and buffers of the schedule"
+    return _sort((f"the promise {name} a range that is not there ({one}): {expected}" for one in values), len(rows))
 
 
-def _rounds(schedule: Schedule) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _rounds(schedule: Schedule) -> Iterator[str]:
     rounds = schedule.rounds
     if len(rounds) and (rounds[0] != 0 or np.any(np.diff(rounds) < 0) or rounds[-1] > len(schedule)):
-        yield f"rounds begin at rows {rounds[:3].tolist()} ...: expected 0 first, in order, up to {len(schedule)}", ()
+        yield f"rounds begin at rows {rounds[:3].tolist()} ...: expected 0 first, in order, up to {len(schedule)}"
 
 
-def rounds(schedule: Schedule, mate: Index) -> list[Fault]:
+def rounds(schedule: Schedule, mate: Index) -> list[Sort]:
     """Messages that end in another round than they begin in, and operations that wait for a later round."""
     if not len(schedule.rounds):
         return []
@@ -178,11 +183,12 @@ def rounds(schedule: Schedule, mate: Index) -> list[Fault]:
             "waits for a later round:",
         ),
     ]
-    found = []
+    found: list[Sort] = []
     for rows, others, broken, what in pairs:
-        if broken.any():
-            i, rest = int(np.argmax(broken)), words.more(int(broken.sum()) - 1)
-            named = int(rows[i]), int(others[i])
-            text = f"{words.operation(schedule, named[0])} {what} {words.operation(schedule, named[1])}{rest}"
-            found.append(Fault("rounds", text, named))
+        some = np.stack([rows[broken], others[broken]], axis=1)
+        told = (
+            Fault("rounds", f"{words.operation(schedule, one)} {what} {words.operation(schedule, two)}", (one, two))
+            for one, two in some[:MOST].tolist()
+        )
+        found += sort(told, len(some))
     return found

@@ -18,6 +18,7 @@ from hopline.schedule.check import cells, words
 from hopline.schedule.check.forms import Truth
 from hopline.schedule.check.order import spread
 from hopline.schedule.check.pasts import Past
+from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import Fault
 from hopline.schedule.operations import NONE, REDUCE, Bytes, Index, Ints, Schedule
 
@@ -99,23 +100,22 @@ def races(schedule: Schedule, order: Sequence, past: Past) -> Races:
     return Races(order.row[one], order.row[two], order.cell[one], kind)
 
 
-def faults(schedule: Schedule, found: Races, where: cells.Line, cuts: Ints, hints: str) -> list[Fault]:
-    """The first race of each kind; ``hints`` says how many buffers would mend those they can."""
-    out = []
+def faults(schedule: Schedule, found: Races, where: cells.Line, cuts: Ints, hints: str) -> list[Sort]:
+    """The races, by kind and rows; ``hints`` says how many buffers would mend those they can."""
+    out: list[Sort] = []
+    mends = mended(schedule, found)
     for number, kind in enumerate(KINDS):
         rows = np.flatnonzero(found.kind == number)
-        if not len(rows):
-            continue
-        i = rows[np.lexsort((found.first[rows], found.second[rows]))[0]]
-        first, second = int(found.first[i]), int(found.second[i])
-        mine = rows[(found.first[rows] == first) & (found.second[rows] == second)]
-        low, size = _stretch(cuts, found.cell[mine])
-        said = _SAYS[number].format(bytes=where.told(schedule, low, size), first=words.operation(schedule, first))
-        count = len(np.unique(found.first[rows].astype(np.int64) << 32 | found.second[rows]))
-        hint = hints if mended(schedule, found)[i] else ""
-        out.append(
-            Fault(kind, f"{words.operation(schedule, second)} {said}{hint}{words.more(count - 1)}", (second, first))
-        )
+        ordered, which = np.unique(found.second[rows].astype(np.int64) << 32 | found.first[rows], return_inverse=True)
+        told = []
+        for place, pair in enumerate(ordered[:MOST].tolist()):
+            second, first = pair >> 32, pair & 0xFFFFFFFF
+            mine = rows[which == place]
+            low, size = _stretch(cuts, found.cell[mine])
+            said = _SAYS[number].format(bytes=where.told(schedule, low, size), first=words.operation(schedule, first))
+            hint = hints if mends[mine[0]] else ""
+            told.append(Fault(kind, f"{words.operation(schedule, second)} {said}{hint}", (second, first)))
+        out += sort(told, len(ordered))
     return out
 
 

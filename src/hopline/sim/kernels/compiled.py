@@ -21,7 +21,7 @@ PARTS = ("events_ports", "events_settling", "events_state", "heaps", "loggops_st
 def _stamp():
     """A number that changes with PARTS: numba only looks at the file of the kernel to know whether a kept one is old."""
     try:
-        files = [np.fromfile(__file__.replace("compiled", name), np.uint8) for name in PARTS]
+        files = [np.fromfile(f"{__file__[: __file__.rindex('compiled')]}{name}.py", np.uint8) for name in PARTS]
     except OSError:
         return 0
     text = np.concatenate(files).astype(np.int64)

@@ -92,6 +92,7 @@ class State(NamedTuple):
 
 @part
 def put(at, link, chain, row):
+    """A row into a chain, in front."""
     link[row] = at[chain]
     at[chain] = row
 

@@ -76,6 +76,7 @@ class State(NamedTuple):
 
 @part
 def push(at, times, serials, items, time, serial, item):
+    """One more event."""
     place = at[EVENTS]
     at[EVENTS] += 1
     while place > 0:
@@ -89,6 +90,7 @@ def push(at, times, serials, items, time, serial, item):
 
 @part
 def pop(at, times, serials, items):
+    """Takes out the next event: of the earliest, the one that came up first."""
     at[EVENTS] -= 1
     length = at[EVENTS]
     time, serial, item = times[length], serials[length], items[length]
