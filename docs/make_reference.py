@@ -22,7 +22,11 @@ known yet (`verify`); 130 interrupted.
 def text() -> str:
     """The whole page."""
     parts = [HEAD, _section("hopline", main)]
-    parts += [_section(f"hopline {name}", resolve(where)) for name, (where, _) in COMMANDS.items()]
+    for name, (where, _) in COMMANDS.items():
+        command = resolve(where)
+        parts.append(_section(f"hopline {name}", command))
+        below = command.commands if isinstance(command, click.Group) else {}
+        parts += [_section(f"hopline {name} {word}", one) for word, one in below.items()]
     return "\n".join(parts)
 
 

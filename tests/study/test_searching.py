@@ -44,12 +44,20 @@ def test_changes_are_found_to_the_number():
     def answers(m):
         return [sum(m >= change for change in changes)]
 
-    assert runs(answers, 1, 1 << 20) == [Run(1, 4999, 0), Run(5000, 5002, 1), Run(5003, 400_000, 2), Run(400_001, 1 << 20, 3)]
+    assert runs(answers, 1, 1 << 20) == [
+        Run(1, 4999, 0),
+        Run(5000, 5002, 1),
+        Run(5003, 400_000, 2),
+        Run(400_001, 1 << 20, 3),
+    ]
 
 
 def test_an_answer_that_stays_right_is_kept():
     assert runs(lambda m: ["a", "b"] if m < 10 else ["b", "a"], 1, 100) == [Run(1, 100, "a")]
-    assert runs(lambda m: ["a"] if m < 10 else ["b"] if m < 20 else ["a", "b"], 1, 64) == [Run(1, 9, "a"), Run(10, 64, "b")]
+    assert runs(lambda m: ["a"] if m < 10 else ["b"] if m < 20 else ["a", "b"], 1, 64) == [
+        Run(1, 9, "a"),
+        Run(10, 64, "b"),
+    ]
 
 
 def test_one_number_is_a_run():

@@ -41,7 +41,7 @@ def page(
             Heading("On the critical path"),
             Grid(("", ""), [(k, f"{100 * v:.1f} %") for k, v in shares.items()]),
         ]
-        if "messages" not in shares:
+        if not {"messages", "waiting"} & shares.keys():
             blocks.append(Line("No message is on it: a faster network changes nothing.", "strong"))
     if busiest:
         worked = [(name, f"{100 * share:.1f} %") for name, share in busiest[:_PORTS]]

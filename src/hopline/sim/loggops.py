@@ -59,7 +59,7 @@ def simulate_loggops(
     used = np.flatnonzero(outcome.busy)
     sends = schedule.columns.kind == SEND
     return Timeline(
-        schedule.name, "LogGOPS", name, outcome.finish, outcome.busy[used],
+        schedule.name, "LogGOPS", name, outcome.finish, np.minimum(outcome.busy[used], outcome.finish.max()),
         tuple(f"rank {port // 3} {PORTS[port % 3]}" for port in used.tolist()), _path(work, outcome),
         int(np.count_nonzero(sends)), int(schedule.columns.size[sends].sum()),
         outcome.start if keep else None, outcome.end if keep else None,

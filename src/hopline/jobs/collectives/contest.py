@@ -9,20 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hopline.errors import HoplineError, InputError, UnknownNameError
+from hopline.jobs.collectives.ground import Ground, prices
 from hopline.jobs.collectives.levers import levers
 from hopline.jobs.collectives.names import Asked
 from hopline.jobs.collectives.premises import premises
-from hopline.jobs.collectives.pricing import Contender, Ground, contenders, prices
+from hopline.jobs.collectives.pricing import Contender, contenders, fastest
 from hopline.jobs.collectives.simulated import Simulate, Watch, simulated
 from hopline.jobs.networks import Network
-from hopline.records.contest import TIE, Contest, LeftOut, Row, Span
+from hopline.records.contest import Contest, LeftOut, Row, Span
 from hopline.study.searching import Run, runs
 
 MOST_SIZE = 1 << 53
 """Bytes: beyond them a float is no whole number of bytes."""
 DEFAULT_SIZES = tuple(1 << power for power in range(10, 31, 2))
 """1 KiB to 1 GiB."""
-AROUND = 1024
+AROUND = 16
 """With one size, winners are told from this part of it to this multiple."""
 
 
@@ -30,7 +31,7 @@ AROUND = 1024
 class Question:
     """What is asked of one network.
 
-    ``sizes``: bytes; None: those of DEFAULT_SIZES. ``channels``: what goes on at once, None: one for each NIC.
+    ``sizes``: bytes; None: those of DEFAULT_SIZES. ``channels``: rings at once, None: as many as are fastest at each size.
     ``simulate``: the engine, where simulated times are wanted.
     """
 
@@ -123,8 +124,8 @@ def _part(watch: Watch, begun: float, share: float, label: str) -> Watch:
 def _sizes(question: Question, ground: Ground) -> tuple[tuple[int, ...], bool]:
     """The sizes, and whether they mean anything: nothing is sent whatever the size, the size is 0."""
     benchmark = question.asked.benchmark
-    probe, _ = contenders(benchmark, ground, question.sizes or DEFAULT_SIZES[:1])
     largest = (question.sizes or DEFAULT_SIZES)[-1]
+    probe, _ = contenders(benchmark, ground, (largest,))
     sized = ground.ranks == 1 or largest == 0 or any(contender.form(largest).sent for contender in probe)
     if not sized and question.sizes is not None:
         raise InputError(f"{benchmark} moves no bytes: leave the sizes away")
@@ -143,12 +144,6 @@ def _fixed(asked: Asked, taking: Sequence[Contender], left: Sequence[LeftOut]) -
     raise UnknownNameError(f"algorithm of {asked.benchmark}", asked.algorithm, [c.entry.algorithm for c in taking])
 
 
-def _fastest(taking: Sequence[Contender], size: int) -> list[Contender]:
-    """All that no other beats."""
-    times = [contender.seconds(size) for contender in taking]
-    return [contender for contender, time in zip(taking, times, strict=True) if time <= min(times) * (1 + TIE)]
-
-
 def _reach(sizes: Sequence[int]) -> tuple[int, int]:
     """Sizes between which winners are told."""
     low, high = max(1, sizes[0]), max(1, sizes[-1])
@@ -156,13 +151,13 @@ def _reach(sizes: Sequence[int]) -> tuple[int, int]:
 
 
 def _winners(taking: Sequence[Contender], sizes: Sequence[int]) -> tuple[Span, ...]:
-    return _spans(runs(lambda m: [contender.entry.algorithm for contender in _fastest(taking, m)], *_reach(sizes)))
+    return _spans(runs(lambda m: [contender.entry.algorithm for contender in fastest(taking, m)], *_reach(sizes)))
 
 
 def _limits(taking: Sequence[Contender], fixed: Contender | None, sizes: Sequence[int]) -> tuple[Span, ...]:
     """What takes most of the time of the fastest, or of the algorithm that was named."""
     shown = [fixed] if fixed else taking
-    return _spans(runs(lambda m: [_fastest(shown, m)[0].at(m).estimate.binds], *_reach(sizes)))
+    return _spans(runs(lambda m: [fastest(shown, m)[0].at(m).estimate.binds], *_reach(sizes)))
 
 
 def _spans(found: Sequence[Run[str]]) -> tuple[Span, ...]:

@@ -1,15 +1,19 @@
 """Names of collectives and their algorithms, as they stand in the table.
 
-What belongs here: what there is, and what a user's name means.
+What belongs here: what there is, and what a user's name means, however it is spelled.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from hopline.errors import UnknownNameError
+from hopline.errors import InputError, UnknownNameError
 from hopline.jobs.benchmarks import benchmark_of
-from hopline.schedule.collectives.table import COLLECTIVES
+from hopline.schedule.collectives.table import COLLECTIVES, Collective
+
+_BETWEEN = re.compile(r"[-_\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +31,82 @@ def benchmarks() -> tuple[str, ...]:
 
 def listed() -> dict[str, tuple[tuple[str, str], ...]]:
     """Collective -> (algorithm, what it does)."""
-    return {
-        benchmark: tuple((e.algorithm, e.about) for e in COLLECTIVES.values() if e.benchmark == benchmark)
-        for benchmark in benchmarks()
-    }
+    return {benchmark: tuple((e.algorithm, e.about) for e in _of(benchmark)) for benchmark in benchmarks()}
+
+
+def meant(name: str) -> tuple[Collective, ...]:
+    """All entries that ``name`` may mean: of a collective with its algorithm one, of either alone all that have it.
+
+    Capitals and what stands between words do not matter, and the collective may be named as other tools do:
+    ``AllReduce-Ring``, ``allreduce_ring``, ``MPI_Bcast chain``. Empty: it is no such name.
+    """
+    whole = _of(benchmark_of(name))
+    pairs = [entry for first, second in _cut(name) for entry in _of(benchmark_of(first)) if _same(entry, second)]
+    alone = [entry for entry in COLLECTIVES.values() if _same(entry, name)]
+    return tuple(dict.fromkeys(whole or pairs or alone))
+
+
+def entry_of(name: str) -> Collective | None:
+    """The one entry that ``name`` means; None: it is no such name.
+
+    Raises InputError with all that it may mean, where those are several.
+    """
+    entries = meant(name)
+    if len(entries) > 1:
+        raise InputError(several(name, entries))
+    return entries[0] if entries else None
+
+
+def several(name: str, entries: Iterable[Collective]) -> str:
+    """What is wrong with a name that means several entries."""
+    names = [entry.name for entry in entries]
+    what = f"{name} has several algorithms" if benchmark_of(name) in benchmarks() else f"several collectives have {name}"
+    return f"{what}: expected one of {', '.join(names)}"
 
 
 def asked(name: str, algorithm: str | None = None) -> Asked:
     """What ``name`` means: ``allreduce``, ``MPI_Allreduce``, or with its algorithm ``all_reduce-ring``.
 
-    Raises UnknownNameError for a collective or an algorithm that is not in the table.
+    Raises UnknownNameError for a collective or an algorithm that is not in the table, InputError for an algorithm's name
+    that several collectives have, and for two algorithms.
     """
-    known = benchmarks()
     benchmark = benchmark_of(name)
-    if benchmark not in known and "-" in name:
-        first, _, second = name.partition("-")
-        benchmark, algorithm = benchmark_of(first), algorithm or second
-    if benchmark not in known:
-        raise UnknownNameError("collective", name, known)
-    algorithms = [entry.algorithm for entry in COLLECTIVES.values() if entry.benchmark == benchmark]
-    if algorithm is not None and algorithm not in algorithms:
-        raise UnknownNameError(f"algorithm of {benchmark}", algorithm, algorithms)
-    return Asked(benchmark, algorithm or "")
+    if benchmark in benchmarks():
+        return Asked(benchmark, "" if algorithm is None else _algorithm(benchmark, algorithm))
+    entry = entry_of(name)
+    if entry is None:
+        raise _unknown(name)
+    if algorithm is not None and _algorithm(entry.benchmark, algorithm) != entry.algorithm:
+        raise InputError(f"{name} and --algorithm {algorithm} are two algorithms: expected one of them")
+    return Asked(entry.benchmark, entry.algorithm)
+
+
+def _algorithm(benchmark: str, name: str) -> str:
+    """An algorithm of ``benchmark``, named alone or with it. Raises UnknownNameError."""
+    for entry in _of(benchmark):
+        if _same(entry, name) or meant(name) == (entry,):
+            return entry.algorithm
+    raise UnknownNameError(f"algorithm of {benchmark}", name, [entry.algorithm for entry in _of(benchmark)])
+
+
+def _unknown(name: str) -> UnknownNameError:
+    """The part of ``name`` that is not in the table."""
+    for first, second in _cut(name):
+        benchmark = benchmark_of(first)
+        if _of(benchmark):
+            return UnknownNameError(f"algorithm of {benchmark}", second, [entry.algorithm for entry in _of(benchmark)])
+    return UnknownNameError("collective", name, benchmarks())
+
+
+def _of(benchmark: str) -> list[Collective]:
+    return [entry for entry in COLLECTIVES.values() if entry.benchmark == benchmark]
+
+
+def _cut(name: str) -> Iterator[tuple[str, str]]:
+    """Both parts of ``name`` at each place between words, the longest first part first."""
+    for border in reversed(list(_BETWEEN.finditer(name))):
+        yield name[: border.start()], name[border.end() :]
+
+
+def _same(entry: Collective, algorithm: str) -> bool:
+    return _BETWEEN.sub("", algorithm).lower() == _BETWEEN.sub("", entry.algorithm)

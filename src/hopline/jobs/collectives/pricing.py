@@ -74,7 +74,7 @@ class Contender:
         form = self._form(shape)
         if not self._flat:
             return form
-        return nested(form, self._what_is_seen(form), size, shape.chunks, self.ground.outermost)
+        return nested(form, self._what_is_seen(form), size, shape.chunks)
 
     def number(self, size: int) -> int:
         """The number of chunks that is fastest, at most one a byte, or of rings, at most two a NIC; else that asked for."""

@@ -59,7 +59,7 @@ def _waves(plans: Sequence[Sequence[Rounds]], chunks: int, large: int) -> Iterat
     depth = len(plans[0])
     changes = {phase + at for phase in range(depth) for at in (0, large, chunks)}
     for wave, following in pairwise(sorted(changes)):
-        done: dict[int | None, list[Rounds]] = {}
+        done: dict[object, list[Rounds]] = {}
         for phase in range(depth):
             if 0 <= wave - phase < chunks:
                 once = plans[wave - phase >= large][phase]

@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 
 from hopline.machine.fabric import Levels
-from hopline.model.collective.rounds import Abreast, Form, Rounds, Step
+from hopline.model.collective.rounds import Form, Rounds, Step
 from hopline.schedule.operations import SEND, Index, Schedule, channel
 
 
@@ -28,13 +28,15 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Of a schedule on levels: the innermost and the outermost level of each round, and the busiest ports of each level.
+    """Of a schedule on levels: the levels that each round goes over, and the busiest ports of each level.
 
-    ``whole``: bytes from which on no message is empty, if any has bytes: below them some may not be sent at all.
+    ``pieces``: at most as many is a message cut into. ``whole``: bytes from which on no message is empty, if any has bytes: below
+    them some may not be sent at all.
     """
 
-    rounds: tuple[tuple[int, int], ...]
+    rounds: tuple[tuple[int, ...], ...]
     loads: tuple[Load, ...]
+    pieces: int
     whole: int
 
 
@@ -43,12 +45,10 @@ def seen(schedule: Schedule, fabric: Levels, size: int) -> Seen:
     columns = schedule.columns
     rows = np.flatnonzero(columns.kind == SEND)
     ways = fabric.ways(columns.rank[rows], columns.peer[rows], channel(columns.lane[rows]))
-    inner, outer = np.full(len(schedule.rounds), len(fabric.curves)), np.full(len(schedule.rounds), -1)
-    if len(outer):
-        number = np.searchsorted(schedule.rounds, rows, side="right") - 1
-        np.minimum.at(inner, number, ways.curve)
-        np.maximum.at(outer, number, ways.curve)
-    rounds = tuple((low, high) for low, high in zip(inner.tolist(), outer.tolist(), strict=True) if high >= 0)
+    touched = np.zeros((len(schedule.rounds), len(fabric.curves)), bool)
+    if len(touched):
+        touched[np.searchsorted(schedule.rounds, rows, side="right") - 1, ways.curve] = True
+    rounds = tuple(tuple(np.flatnonzero(levels).tolist()) for levels in touched if levels.any())
     loads = [
         load
         for level in range(len(fabric.curves))
@@ -57,7 +57,7 @@ def seen(schedule: Schedule, fabric: Levels, size: int) -> Seen:
     ]
     sizes = columns.size[rows]
     smallest = int(sizes[sizes > 0].min(initial=size))
-    return Seen(rounds, tuple(dict.fromkeys(loads)), -(-size // smallest))
+    return Seen(rounds, tuple(dict.fromkeys(loads)), schedule.ranks, -(-size // smallest))
 
 
 def _busiest(level: int, ports: Index, parts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Iterator[Load]:
@@ -69,41 +69,32 @@ def _busiest(level: int, ports: Index, parts: np.ndarray[tuple[int], np.dtype[np
         yield Load(level, int(messages[port]), float(carried[port]))
 
 
-def nested(form: Form, flat: Seen | None, size: int, chunks: int, outermost: int) -> Form:
+def nested(form: Form, flat: Seen | None, size: int, chunks: int) -> Form:
     """``form``, whose rounds know of no levels, on levels of which ``flat`` was seen.
 
-    Where the rounds are those of the schedule, each goes over the outermost of its levels; else all go over the outermost one
-    of the network. That is an upper bound, since a rank may be ahead of others. Lower bounds are what single ports carry
-    (``chunks`` makes as many messages of each), those of the form, and, where it is exact on one level, its rounds each over
-    the innermost of its levels, or the fastest where that is not seen: then some chain of messages that wait for one another
-    has one of each round. ``flat`` None: nothing was seen.
+    Where the rounds are those of the schedule, each goes over the slowest of the levels it was seen on; else over the slowest
+    of all. That is an upper bound, since a rank may be ahead of others. Lower bounds are what single ports carry (``chunks``
+    makes as many messages of each), those of the form, and, where it is exact on one level, its rounds each over the fastest of
+    its levels: some chain of messages that wait for one another has one of each round. ``flat`` None: nothing was seen.
     """
     plain = tuple(step for step in form.rounds if isinstance(step, Rounds))
     told = flat is not None and len(flat.rounds) == form.count and plain == form.rounds
-    loads = flat.loads if flat is not None and size >= flat.whole else ()
-    least = [*form.least, *((_carried(load, size, chunks),) for load in loads)]
-    if flat is not None and told:
-        rounds: tuple[Step, ...] = tuple(_on_levels(plain, [high for _, high in flat.rounds]))
-        chain = tuple(_on_levels(plain, [low for low, _ in flat.rounds]))
-    else:
-        rounds = tuple(_outermost(step, outermost) for step in form.rounds)
-        chain = plain if plain == form.rounds else ()
-    least += [] if form.least else [chain]
+    rounds: tuple[Step, ...] = tuple(_on_levels(plain, flat.rounds)) if flat is not None and told else form.rounds
+    chain = tuple(step for step in rounds if isinstance(step, Rounds))
+    least = list(form.least) or [chain if len(chain) == len(rounds) else ()]
+    if flat is not None and size >= flat.whole:
+        least += [(_carried(load, max(0, size - flat.pieces), chunks),) for load in flat.loads]
     return Form(rounds, form.sent, tuple(least))
 
 
-def _outermost(step: Step, level: int) -> Step:
-    if isinstance(step, Abreast):
-        return Abreast(step.count, tuple(tuple(replace(alike, level=level) for alike in way) for way in step.ways))
-    return replace(step, level=level)
-
-
 def _carried(load: Load, size: int, chunks: int) -> Rounds:
-    messages = load.messages * chunks
-    return Rounds(messages, size * load.part / messages, level=load.level)
+    """``size``: bytes less one for each piece, since pieces that are smaller than others may be this port's."""
+    carried = size * load.part
+    messages = load.messages * max(1, min(chunks, int(carried / load.messages)))
+    return Rounds(messages, carried / messages, level=load.level)
 
 
-def _on_levels(rounds: tuple[Rounds, ...], levels: Sequence[int]) -> Iterator[Rounds]:
+def _on_levels(rounds: tuple[Rounds, ...], levels: Sequence[tuple[int, ...]]) -> Iterator[Rounds]:
     begun = 0
     for alike in rounds:
         if alike.size is None:
@@ -111,5 +102,5 @@ def _on_levels(rounds: tuple[Rounds, ...], levels: Sequence[int]) -> Iterator[Ro
             continue
         own = levels[begun : begun + alike.count]
         begun += alike.count
-        for level, same in groupby(own):
-            yield replace(alike, count=len(list(same)), level=level)
+        for among, same in groupby(own):
+            yield replace(alike, count=len(list(same)), level=among)

@@ -30,7 +30,7 @@ class Rounds:
     """``count`` rounds that are alike.
 
     ``size``: bytes of the largest message; None: there is none, a rank only copies. ``level``: the level of the network that
-    they go over, the innermost being 0; None: not told, so that on several levels only bounds are known. ``reduced``,
+    they go over, the innermost being 0; several: some of each, so that only bounds are known; None: of any. ``reduced``,
     ``copied``: the most bytes that one rank adds up and copies in the round. ``channels``: those that a rank sends on in the
     round, one such message on each; those that share a NIC go one after the other.
     """
@@ -39,7 +39,7 @@ class Rounds:
     size: float | None
     reduced: float = 0.0
     copied: float = 0.0
-    level: int | None = None
+    level: int | tuple[int, ...] | None = None
     channels: tuple[int, ...] = (0,)
 
     def turns(self, nics: int) -> int:
@@ -130,7 +130,9 @@ def cost(steps: Sequence[Step], fabric: Levels, choose: Choose = max) -> Cost:
     Where a round's level is not told, it is that of the largest time (``choose`` max) or of the least (min). A level that the
     fabric has not got is its outermost one; raises InputError where then sequences abreast would want the same port.
     """
-    costs = [_slowest(step, fabric, choose) if isinstance(step, Abreast) else _alike(step, fabric, choose) for step in steps]
+    costs = [
+        _slowest(step, fabric, choose) if isinstance(step, Abreast) else _alike(step, fabric, choose) for step in steps
+    ]
     none = (0.0,) * len(fabric.curves)
     return reduce(Cost.__add__, costs) if costs else Cost(none, none, 0.0, 0.0)
 
@@ -144,8 +146,9 @@ def _slowest(step: Abreast, fabric: Levels, choose: Choose) -> Cost:
 def _meet(step: Abreast, fabric: Levels) -> bool:
     """Whether levels of the form are one level of ``fabric``, on which channels of theirs share a NIC."""
     last = len(fabric.levels) - 1
-    folded = {alike.level: None for way in step.ways for alike in way if (alike.level or 0) >= last}
-    channels = {channel for way in step.ways for alike in way if alike.level in folded for channel in alike.channels}
+    outer = [alike for way in step.ways for alike in way if isinstance(alike.level, int) and alike.level >= last]
+    folded = {alike.level for alike in outer}
+    channels = {channel for alike in outer for channel in alike.channels}
     return len(folded) > 1 and len(channels) > len({channel % fabric.levels[last].nics for channel in channels})
 
 
@@ -161,9 +164,8 @@ def _messages(way: Sequence[Rounds]) -> int:
 def _alike(alike: Rounds, fabric: Levels, choose: Choose) -> Cost:
     start, moved = [0.0 for _ in fabric.levels], [0.0 for _ in fabric.levels]
     if alike.size is not None:
-        levels = range(len(fabric.levels))
-        told = levels if alike.level is None else (min(alike.level, levels[-1]),)
-        found = [(level, *_moving(alike.size, alike, fabric.levels[level])) for level in told]
+        among = _among(alike.level, len(fabric.levels) - 1)
+        found = [(level, *_moving(alike.size, alike, fabric.levels[level])) for level in among]
         level, start_ups, bytes_ = choose(found, key=lambda one: one[1] + one[2])
         start[level], moved[level] = start_ups, bytes_
     reduced, copied = alike.count * alike.reduced, alike.count * alike.copied
@@ -174,6 +176,13 @@ def _moving(size: float, alike: Rounds, level: Level) -> tuple[float, float]:
     """Seconds of start-ups and of bytes, over ``level``."""
     piece, messages = level.curve.piece_at(size), alike.count * alike.turns(level.nics)
     return messages * piece.latency, messages * (size / piece.bandwidth)
+
+
+def _among(told: int | tuple[int, ...] | None, last: int) -> Sequence[int]:
+    """The levels that a round may go over, of which ``last`` is the outermost."""
+    if told is None:
+        return range(last + 1)
+    return sorted({min(level, last) for level in ((told,) if isinstance(told, int) else told)})
 
 
 def bounds(form: Form, fabric: Levels) -> tuple[float, float]:

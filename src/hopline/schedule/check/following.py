@@ -45,23 +45,66 @@ class Moves:
     step: Index
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a cell held at some time: a code, the ranks that gave it, and the row that wrote it (NONE: it was given)."""
+
+    cell: int
+    code: int
+    mask: Words
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What ``row`` overwrote before anybody had read it."""
+
+    row: int
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What was read and what was in its target; of "unset" in a sum, where bytes that would have fitted were left unread."""
+
+    read: Held
+    there: Held
+    left: Held | None = None
+
+
 @dataclass(slots=True)
 class State:
-    """Of each cell, what it holds.
+    """Of each cell, what it holds; ``total``: bytes of a rank.
 
     ``code`` (NONE: nothing yet) and ``mask``; the number of the mistake that spoilt it (0: none); whether nobody has read it
-    yet; the row that wrote it. ``lost``: row, cell, code and mask of what was overwritten unread. ``mistakes``: number of each
-    mistake that is remembered -> its cell and, of MISTAKES "twice", whose contribution it was, a mask.
+    yet; the row that wrote it. ``lost``: the first of what was overwritten unread. ``mistakes``: by number.
     """
 
+    total: int
     cuts: Ints
     code: Ints
     mask: Words
     spoilt: Ints
     unread: Truth
     last: Index
-    mistakes: dict[int, tuple[int, Words]] = field(default_factory=dict)
-    lost: list[tuple[int, int, int, Words]] = field(default_factory=list)
+    mistakes: dict[int, Mistake] = field(default_factory=dict)
+    lost: list[Lost] = field(default_factory=list)
+
+    def held(self, cell: int) -> Held:
+        """What a cell holds now."""
+        return Held(cell, int(self.code[cell]), self.mask[cell].copy(), int(self.last[cell]))
+
+    def within(self, rank: int) -> slice:
+        """The cells of a rank."""
+        low, high = np.searchsorted(self.cuts, [rank * self.total, (rank + 1) * self.total]).tolist()
+        return slice(low, high)
+
+    def left(self, target: int) -> Held | None:
+        """What is held unread at the same rank as ``target`` and of the same bytes, if something brought it there."""
+        own = self.within(int(self.cuts[target]) // self.total)
+        fits = self.unread[own] & (self.code[own] == self.code[target]) & (self.last[own] != NONE)
+        found = [cell for cell in (np.flatnonzero(fits) + own.start).tolist() if cell != target]
+        return self.held(found[0]) if found and self.code[target] != NONE else None
 
 
 def moves(schedule: Schedule, mate: Index, where: Line, step: Index, flying: bool) -> Moves:
@@ -100,6 +143,7 @@ def begun(schedule: Schedule, promise: Promise, where: Line, cuts: Ints) -> Stat
         )
     count = len(cuts)
     state = State(
+        where.total,
         cuts,
         np.full(count, NONE, np.int64),
         np.zeros((count, words), np.uint64),
@@ -150,7 +194,7 @@ def _put(state: State, row: Index, source: Ints, target: Ints) -> None:
     code, spoilt = state.code[source], state.spoilt[source]
     empty = code < 0
     if empty.any():
-        spoilt = _spoil(state, "unset", row, source, empty, spoilt)
+        spoilt = _spoil(state, "unset", row, source, target, empty, spoilt)
     state.unread[source] = False
     _lose(state, row, target)
     state.code[target], state.mask[target], state.spoilt[target] = code, state.mask[source], spoilt
@@ -161,8 +205,7 @@ def _lose(state: State, row: Index, target: Ints) -> None:
     lost = state.unread[target]
     if lost.any():
         for i in np.flatnonzero(lost)[: max(0, _KEPT - len(state.lost))].tolist():
-            cell = int(target[i])
-            state.lost.append((int(row[i]), cell, int(state.code[cell]), state.mask[cell].copy()))
+            state.lost.append(Lost(int(row[i]), state.held(int(target[i]))))
 
 
 def _add(state: State, row: Index, source: Ints, target: Ints) -> None:
@@ -172,25 +215,24 @@ def _add(state: State, row: Index, source: Ints, target: Ints) -> None:
     empty, other = (one < 0) | (two < 0), one != two
     twice: Truth = np.any(more & mine, axis=1)
     if empty.any():
-        spoilt = _spoil(state, "unset", row, np.where(one < 0, source, target), empty, spoilt)
+        spoilt = _spoil(state, "unset", row, source, target, empty, spoilt)
     if other.any():
-        spoilt = _spoil(state, "positions", row, target, other, spoilt)
+        spoilt = _spoil(state, "positions", row, source, target, other, spoilt)
     if twice.any():
-        spoilt = _spoil(state, "twice", row, target, twice, spoilt, more & mine)
+        spoilt = _spoil(state, "twice", row, source, target, twice, spoilt)
     state.mask[target], state.spoilt[target] = more | mine, spoilt
     state.code[target] = np.where(two < 0, one, two)
     state.unread[source] = False
     state.unread[target], state.last[target] = True, row
 
 
-def _spoil(
-    state: State, kind: str, row: Index, cell: Ints, which: Truth, spoilt: Ints, whose: Words | None = None
-) -> Ints:
+def _spoil(state: State, kind: str, row: Index, source: Ints, target: Ints, which: Truth, spoilt: Ints) -> Ints:
     """``spoilt`` with this mistake where there was none before."""
     fresh = which & (spoilt == 0)
     number = 1 + row.astype(np.int64) * len(MISTAKES) + MISTAKES.index(kind)
     for i in np.flatnonzero(fresh)[:_KEPT].tolist():
-        if len(state.mistakes) < _KEPT * len(MISTAKES):
-            mask = state.mask[cell[i]] if whose is None else whose[i]
-            state.mistakes.setdefault(int(number[i]), (int(cell[i]), mask.copy()))
+        if int(number[i]) not in state.mistakes and len(state.mistakes) < _KEPT * len(MISTAKES):
+            read, there = state.held(int(source[i])), state.held(int(target[i]))
+            left = state.left(there.cell) if kind == "unset" and read.code == NONE else None
+            state.mistakes[int(number[i])] = Mistake(read, there, left)
     return np.where(fresh, number, spoilt)

@@ -5,167 +5,227 @@ What belongs here: faults of data, from the state that ``following`` leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from hopline.schedule.check import words
 from hopline.schedule.check.cells import Line, cells, distinct
-from hopline.schedule.check.following import MISTAKES, State
+from hopline.schedule.check.following import MISTAKES, Held, Mistake, State
 from hopline.schedule.check.forms import Truth
 from hopline.schedule.check.order import spread
+from hopline.schedule.check.origins import NOTHING, Said, Scene
 from hopline.schedule.check.pasts import Words
+from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import FAULTS, Fault
-from hopline.schedule.operations import NONE, Ints, Schedule
+from hopline.schedule.operations import NONE, RECV, Index, Ints, Schedule
 from hopline.schedule.promises import EVERY, Wanted
 
 _WORD = 64
 
 
-_SAYS = {
-    "unset": "reads {at} at rank {rank}, which hold nothing yet",
-    "positions": "adds to {at} what belongs to other bytes: a piece is cut or placed wrong",
-    "twice": "adds the contribution of {whose} to {at}, which have it already",
-}
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What is wanted cell by cell: in ``cell``, for the promise's range ``range``, what ``origin`` gave at ``code``."""
+
+    cell: Ints
+    range: Ints
+    code: Ints
+    origin: Ints
 
 
-def mistakes(schedule: Schedule, state: State, where: Line, wanted: Wanted) -> list[Fault]:
-    """What went wrong on the way to bytes that are wanted."""
-    some = np.flatnonzero(wanted.size)
-    start = where.address(wanted.rank[some], wanted.buffer[some], wanted.start[some])
-    numbers = distinct(state.spoilt[spread(*cells(state.cuts, start, wanted.size[some]))])
-    numbers = numbers[numbers > 0]
-    found = []
-    for place, kind in enumerate(MISTAKES):
-        mine = numbers[(numbers - 1) % len(MISTAKES) == place].tolist()
-        known = [number for number in mine if number in state.mistakes] or mine[:1]
-        if known:
-            row = (known[0] - 1) // len(MISTAKES)
-            text = f"{words.operation(schedule, row)} {_mistake(schedule, state, where, kind, known[0])}"
-            found.append(Fault(kind, text + words.more(len(mine) - 1), (row,)))
-    return found
-
-
-def _mistake(schedule: Schedule, state: State, where: Line, kind: str, number: int) -> str:
-    if number not in state.mistakes:
-        return FAULTS[kind]
-    cell, mask = state.mistakes[number]
-    rank = int(state.cuts[cell]) // where.total
-    return _SAYS[kind].format(at=_cell(schedule, state, where, cell), rank=rank, whose=words.ranks(words.members(mask)))
-
-
-def _cell(schedule: Schedule, state: State, where: Line, cell: int) -> str:
-    low = int(state.cuts[cell])
-    return where.told(schedule, low, int(state.cuts[cell + 1]) - low)
-
-
-def broken(schedule: Schedule, state: State, where: Line, wanted: Wanted) -> list[Fault]:
-    """What the promise wants and does not get; bytes spoilt by a mistake on the way are left out."""
+def wants(state: State, where: Line, wanted: Wanted) -> Wants:
+    """The cells of the ranges that are wanted."""
     some = np.flatnonzero(wanted.size)
     start = where.address(wanted.rank[some], wanted.buffer[some], wanted.start[some])
     first, count = cells(state.cuts, start, wanted.size[some])
-    cell, range_ = spread(first, count), np.repeat(some, count)
+    cell, ranges = spread(first, count), np.repeat(some, count)
     shift = where.base[wanted.source[some]] + wanted.other[some] - start
-    code = state.cuts[cell] + np.repeat(shift, count)
-    origin = wanted.origin[range_]
-    held = _held(state, cell, origin, schedule.ranks)
-    fine = state.spoilt[cell] > 0
-    kinds = {
-        "unwritten": state.code[cell] < 0,
-        "misplaced": state.code[cell] != code,
-        "missing": (origin == EVERY) & ~held,
-        "origin": (origin != EVERY) & ~held,
-    }
-    good = {int(c) for c in cell[(state.code[cell] == code) & held]} if any(k.any() for k in kinds.values()) else set()
-    told = []
-    for kind, which in kinds.items():
-        rows = np.flatnonzero(which & ~fine)
-        fine = fine | which
-        if len(rows):
-            ranges = len(np.unique(range_[rows]))
-            told.append(
-                _say(
-                    schedule,
-                    state,
-                    where,
-                    kind,
-                    (int(cell[rows[0]]), int(code[rows[0]]), int(origin[rows[0]])),
-                    good,
-                    ranges,
-                )
-            )
-    return told
+    return Wants(cell, ranges, state.cuts[cell] + np.repeat(shift, count), wanted.origin[ranges])
+
+
+def faults(schedule: Schedule, mate: Index, step: Index, where: Line, state: State, wanted: Wanted) -> list[Sort]:
+    """What went wrong on the way to bytes that are wanted, then what is wanted and not there.
+
+    Bytes spoilt on the way are left out of the second. Faults of a kind are told in the order of ``step``, when it went wrong.
+    """
+    asked = wants(state, where, wanted)
+    held = _held(state, asked.cell, asked.origin, schedule.ranks)
+    fine = state.spoilt[asked.cell] > 0
+    right = held & (state.code[asked.cell] == asked.code) & ~fine
+    if right.all():
+        return []
+    good = np.zeros(len(state.cuts), np.bool_)
+    good[asked.cell[right]] = True
+    scene = Scene(schedule, mate, step, where, state, good)
+    return [*_mistakes(scene, asked), *_broken(scene, asked, held, fine)]
 
 
 def _held(state: State, cell: Ints, origin: Ints, ranks: int) -> Truth:
     """Whether each cell has the contributions of its origin and no others."""
     out = np.ones(len(cell), np.bool_)
-    every = origin == EVERY
     for word in range(state.mask.shape[1]):
-        inside = min(ranks - word * _WORD, _WORD)
-        whole = np.uint64((1 << inside) - 1)
-        single = np.where(origin // _WORD == word, np.uint64(1) << (origin % _WORD).astype(np.uint64), np.uint64(0))
-        out &= state.mask[cell, word] == np.where(every, whole, single)
+        out &= state.mask[cell, word] == _mask(origin, word, ranks)
     return out
 
 
-def _say(
-    schedule: Schedule, state: State, where: Line, kind: str, at: tuple[int, int, int], good: set[int], ranges: int
-) -> Fault:
-    cell, code, origin = at
-    rank = int(state.cuts[cell]) // where.total
-    place = f"rank {rank}: {_cell(schedule, state, where, cell)}"
-    size = int(state.cuts[cell + 1] - state.cuts[cell])
-    want = (
-        f"the sum of {where.told(schedule, code, size)}"
-        if origin == EVERY
-        else _of(schedule, where, [origin], code, size)
-    )
-    last = int(state.last[cell])
-    wrote = f", written last by {words.operation(schedule, last)}" if last != NONE else ", as given"
-    have = words.members(state.mask[cell])
-    rows = [last] if last != NONE else []
-    if kind == "unwritten":
-        text = f"{place} hold nothing in the end: expected {want}"
-    elif kind == "missing":
-        lacking = [r for r in range(schedule.ranks) if r not in set(have)]
-        hint, row = _trace(schedule, state, where, code, lacking[0], good)
-        text = f"{place} lack the contribution of {words.ranks(lacking)}{wrote}{hint}"
-        rows += [row] if row != NONE else []
-    else:
-        text = f"{place} hold {_of(schedule, where, have, int(state.code[cell]), size)}{wrote}: expected {want}"
-    return Fault(kind, text + words.more(ranges - 1, "ranges" if ranges > 2 else "range"), tuple(rows))
-
-
-def _of(schedule: Schedule, where: Line, ranks: list[int], code: int, size: int) -> str:
-    """``bytes [0, 4) of data of rank 1``."""
-    some = f"{where.told(schedule, code, size)} of {words.ranks(ranks)}"
-    return some if len(ranks) == 1 else f"the sum of {some}"
-
-
-def _trace(schedule: Schedule, state: State, where: Line, code: int, lacking: int, good: set[int]) -> tuple[str, int]:
-    """Where the contribution of rank ``lacking`` to the bytes of ``code`` was left: overwritten unread, or never read."""
-    bit = np.uint64(1) << np.uint64(lacking % _WORD)
-    for row, cell, had, mask in state.lost:
-        if had == code and mask[lacking // _WORD] & bit:
-            at = _cell(schedule, state, where, cell)
-            return f"; {words.operation(schedule, row)} overwrites it in {at} before anybody read it", row
-    left = np.flatnonzero(state.unread & (state.code == code) & (state.mask[:, lacking // _WORD] & bit != 0))
-    for cell in _apart(left, good):
-        at, last = _cell(schedule, state, where, cell), int(state.last[cell])
-        rank = int(state.cuts[cell]) // where.total
-        came = f", brought by {words.operation(schedule, last)}," if last != NONE else ""
-        return f"; it is left in {at} at rank {rank}{came} and nobody reads it", last
-    return "", NONE
-
-
-def _apart(left: Ints, good: set[int]) -> Iterator[int]:
-    return (cell for cell in left.tolist() if cell not in good)
+def _mask(origin: Ints, word: int, ranks: int) -> Words:
+    """One word of the contributions that origins stand for."""
+    whole = np.uint64((1 << min(ranks - word * _WORD, _WORD)) - 1)
+    single = np.where(origin // _WORD == word, np.uint64(1) << (origin % _WORD).astype(np.uint64), np.uint64(0))
+    out: Words = np.where(origin == EVERY, whole, single)
+    return out
 
 
 def whole(mask: Words, ranks: int) -> Truth:
     """Which rows of a mask hold all ranks."""
-    out = np.ones(len(mask), np.bool_)
-    for word in range(mask.shape[1]):
-        out &= mask[:, word] == np.uint64((1 << min(ranks - word * _WORD, _WORD)) - 1)
+    every = np.full(1, EVERY)
+    out: Truth = np.all([mask[:, word] == _mask(every, word, ranks) for word in range(mask.shape[1])], axis=0)
     return out
+
+
+# --- on the way ---------------------------------------------------------------------------------------------------------
+
+
+def _mistakes(scene: Scene, asked: Wants) -> list[Sort]:
+    spoilt = scene.state.spoilt[asked.cell]
+    numbers = distinct(spoilt[spoilt > 0])
+    rows = (numbers - 1) // len(MISTAKES)
+    numbers = numbers[np.lexsort((rows, scene.step[rows]))]
+    found: list[Sort] = []
+    for place, kind in enumerate(MISTAKES):
+        mine = numbers[(numbers - 1) % len(MISTAKES) == place].tolist()
+        known = [number for number in mine if number in scene.state.mistakes] or mine
+        told = []
+        for number in known[:MOST]:
+            code = int(asked.code[np.argmax(spoilt == number)])
+            told.append(_mistake(scene, kind, (number - 1) // len(MISTAKES), scene.state.mistakes.get(number), code))
+        found += sort(told, len(mine))
+    return found
+
+
+def _mistake(scene: Scene, kind: str, row: int, made: Mistake | None, code: int) -> Fault:
+    """``code``: of the bytes that are wanted where the mistake has led to."""
+    if made is None:
+        return Fault(kind, f"{words.operation(scene.schedule, row)}: {FAULTS[kind]}", (row,))
+    text, rows = _SAYS[kind](scene, row, made, code)
+    return Fault(kind, text, rows)
+
+
+def _unset(scene: Scene, row: int, made: Mistake, code: int) -> Said:
+    """Of a message, its Send reads."""
+    sum_of_two = scene.schedule.columns.kind[row] != RECV and made.read.code != NONE
+    reader = int(scene.mate[row]) if scene.schedule.columns.kind[row] == RECV else row
+    empty = made.there if sum_of_two else made.read
+    said = f"{words.operation(scene.schedule, reader)} reads {scene.span(empty.cell)}, which hold nothing yet"
+    hint, rows = NOTHING
+    if made.left is not None and reader == row:
+        came, rows = scene.writer(made.left.last, made.left.cell)
+        hint = f"; bytes that fit are in {scene.span(made.left.cell)}, put there by {came}"
+    return said + hint, tuple(dict.fromkeys((reader, row, *rows)))
+
+
+def _positions(scene: Scene, row: int, made: Mistake, code: int) -> Said:
+    """The bytes that are not those wanted in the end are the wrong ones."""
+    wrong = made.there if made.read.code == code != made.there.code else made.read
+    said = (
+        f"{words.operation(scene.schedule, row)} adds {scene.contents(made.read)} "
+        f"to {scene.contents(made.there)} in {scene.span(made.there.cell)}"
+    )
+    return _with_writer(scene, row, said, wrong)
+
+
+def _twice(scene: Scene, row: int, made: Mistake, code: int) -> Said:
+    both = words.ranks(words.members(made.read.mask & made.there.mask))
+    said = f"{words.operation(scene.schedule, row)} adds the contribution of {both} "
+    return _with_writer(scene, row, f"{said}to {scene.span(made.there.cell)}, which have it already", made.read)
+
+
+def _with_writer(scene: Scene, row: int, said: str, held: Held) -> Said:
+    if held.last == NONE:
+        return said, (row,)
+    came, rows = scene.writer(held.last, held.cell)
+    return f"{said}; {scene.span(held.cell)} were written by {came}", (row, *rows)
+
+
+_SAYS: dict[str, Callable[[Scene, int, Mistake, int], Said]] = {
+    "unset": _unset, "positions": _positions, "twice": _twice,
+}  # fmt: skip
+
+
+# --- in the end ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Cells side by side with one thing wrong: the first of them, all their bytes, and what is wanted in the first."""
+
+    cell: int
+    size: int
+    code: int
+    origin: int
+
+
+def _broken(scene: Scene, asked: Wants, held: Truth, fine: Truth) -> list[Sort]:
+    state, single = scene.state, asked.origin != EVERY
+    kinds = {
+        "unwritten": state.code[asked.cell] < 0,
+        "misplaced": state.code[asked.cell] != asked.code,
+        "missing": ~single & ~held,
+        "origin": single & ~held,
+    }
+    found: list[Sort] = []
+    for kind, which in kinds.items():
+        some = np.flatnonzero(which & ~fine)
+        fine = fine | which
+        stretches = _stretches(scene, asked, some)
+        found += sort((_say(scene, kind, one) for one in stretches[:MOST]), len(stretches), "range", "ranges")
+    return found
+
+
+def _stretches(scene: Scene, asked: Wants, some: Ints) -> list[_Stretch]:
+    """The cells of ``some`` joined where the same holds of neighbours, those that were written wrong first in front."""
+    if not len(some):
+        return []
+    state, cell = scene.state, asked.cell[some]
+    start, code, last = state.cuts[cell], state.code[cell], state.last[cell]
+    size = state.cuts[cell + 1] - start
+    alike = (asked.range[some], asked.code[some] - start, np.where(code < 0, NONE, code - start), last)
+    fresh = np.ones(len(some), np.bool_)
+    fresh[1:] = (np.diff(cell) != 1) | np.any(state.mask[cell[1:]] != state.mask[cell[:-1]], axis=1)
+    for column in alike:
+        fresh[1:] |= np.diff(column) != 0
+    first = np.flatnonzero(fresh)
+    sizes, begins = np.add.reduceat(size, first), some[first]
+    when = np.where(last[first] == NONE, NONE, scene.step[last[first]])
+    return [
+        _Stretch(int(asked.cell[begins[i]]), int(sizes[i]), int(asked.code[begins[i]]), int(asked.origin[begins[i]]))
+        for i in np.argsort(when, kind="stable").tolist()
+    ]
+
+
+def _say(scene: Scene, kind: str, at: _Stretch) -> Fault:
+    state, ranks = scene.state, scene.schedule.ranks
+    last, have = int(state.last[at.cell]), words.members(state.mask[at.cell])
+    place = f"rank {scene.rank(at.cell)}: {scene.span(at.cell, at.size)}"
+    wanted = at.origin if at.origin != EVERY else None
+    want = (
+        f"the sum of {scene.where.told(scene.schedule, at.code, at.size)}"
+        if wanted is None
+        else scene.data(at.code, [wanted], at.size)
+    )
+    wrote, rows = scene.writer(last, at.cell, at.size) if last != NONE else NOTHING
+    wrote = f"; written last by {wrote}" if wrote else "; nothing is ever written there"
+    origin = np.full(1, at.origin)
+    mask = np.concatenate([_mask(origin, word, ranks) for word in range(state.mask.shape[1])])
+    hint, more = scene.elsewhere(at.cell, at.code, mask, at.size)
+    if kind == "unwritten":
+        text = f"{place} hold nothing in the end: expected {want}"
+    elif kind == "missing":
+        lacking = [rank for rank in range(ranks) if rank not in set(have)]
+        hint, more = (hint, more) if hint else scene.trace(at.code, lacking[0])
+        text = f"{place} lack the contribution of {words.ranks(lacking)}{wrote}"
+    else:
+        text = f"{place} hold {scene.data(int(state.code[at.cell]), have, at.size)}: expected {want}{wrote}"
+    return Fault(kind, text + hint, tuple(dict.fromkeys((*rows, *more))))

@@ -14,6 +14,7 @@ from hopline.errors import InputError
 from hopline.schedule.check import barriers, cells, deadlocks, following, forms, hazards, keeping, meetings
 from hopline.schedule.check.deadlocks import Course
 from hopline.schedule.check.order import AFTER, edges
+from hopline.schedule.check.sorts import Sort
 from hopline.schedule.faults import FAULTS, Fault
 from hopline.schedule.matching import match
 from hopline.schedule.operations import NONE, SEND, Schedule
@@ -33,7 +34,9 @@ class Checked:
     name, ranks, operations, messages, size
         Of the schedule; ``size`` is the bytes of all messages.
     faults
-        What is wrong, a cause before its consequences: the first of each kind.
+        What is wrong, a cause before its consequences: the first of each kind, and how many more there are.
+    found
+        The same one by one, the first ``sorts.MOST`` of each kind.
     blocking, buffered
         Whether it comes to its end where every send blocks until its receive has begun, and where sends are buffered; None:
         not checked.
@@ -54,11 +57,17 @@ class Checked:
     buffered: bool | None
     buffers: int | None
     unchecked: tuple[str, ...]
+    found: tuple[Fault, ...] = ()
 
     @property
     def right(self) -> bool:
         """Whether nothing is wrong with what was checked."""
         return not self.faults
+
+    @property
+    def proved(self) -> bool:
+        """Whether all was checked, to the last byte that is promised, and nothing is wrong."""
+        return self.right and not self.unchecked
 
 
 def check(schedule: Schedule, *, progress: Progress | None = None) -> Checked:
@@ -69,17 +78,19 @@ def check(schedule: Schedule, *, progress: Progress | None = None) -> Checked:
     proof = _Proof(schedule, progress)
     proof.run()
     rank = list(FAULTS).index
+    told = sorted(proof.sorts, key=lambda sort: rank(sort.told.kind))
     return Checked(
         schedule.name,
         schedule.ranks,
         len(schedule),
         schedule.messages,
         int(schedule.columns.size[schedule.columns.kind == SEND].sum()),
-        tuple(sorted(proof.faults, key=lambda fault: rank(fault.kind))),
+        tuple(sort.told for sort in told),
         proof.blocking,
         proof.buffered,
         proof.buffers,
         tuple(proof.unchecked),
+        tuple(fault for sort in told for fault in sort.faults),
     )
 
 
@@ -89,7 +100,7 @@ class _Proof:
 
     schedule: Schedule
     progress: Progress | None
-    faults: list[Fault] = field(default_factory=list)
+    sorts: list[Sort] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     blocking: bool | None = None
     buffered: bool | None = None
@@ -97,21 +108,21 @@ class _Proof:
 
     def run(self) -> None:
         """One proof after the other, as far as they make sense."""
-        self.faults += forms.faults(self.schedule)
-        if self.faults:
+        self.sorts += forms.faults(self.schedule)
+        if self.sorts:
             self.unchecked.append("meetings, waits, order of accesses and data: the schedule is malformed")
             return
         self._tell(0.05, "matching messages")
         mate = match(self.schedule)
-        self.faults += meetings.alone(self.schedule, mate)
-        if self.faults:
+        self.sorts += meetings.alone(self.schedule, mate)
+        if self.sorts:
             self.unchecked.append("waits, order of accesses and data: messages do not meet")
             return
         self._tell(0.1, "looking for deadlock")
         course = deadlocks.course(self.schedule, mate)
         self.blocking, self.buffered = course.blocking, course.buffered
         uneven = meetings.unequal(self.schedule, mate)
-        self.faults += [*forms.rounds(self.schedule, mate), *course.faults, *uneven]
+        self.sorts += [*forms.rounds(self.schedule, mate), *course.faults, *uneven]
         if uneven or not course.buffered:
             reason = "sizes differ" if uneven else "it never comes to its end"
             self.unchecked.append(f"order of accesses and data: {reason}")
@@ -126,14 +137,13 @@ class _Proof:
         """Order of accesses and data, or whether a barrier holds."""
         promise = self.schedule.promise
         races = self._accesses(course) if self.schedule.buffers else None
-        if promise is None:
-            missing = "data: nothing is promised"
-            self.unchecked.append(
-                missing if self.schedule.buffers else "order of accesses and data: there are no buffers"
-            )
-        elif promise.collective == BARRIER:
-            self._or_told("barrier", lambda: self.faults.extend(barriers.faults(self.schedule, course.past())))
-        elif self.schedule.buffers:
+        if promise is not None and promise.collective == BARRIER:
+            self._or_told("barrier", lambda: self.sorts.extend(barriers.faults(self.schedule, course.past())))
+        elif not self.schedule.buffers:
+            self.unchecked.append("order of accesses and data: there are no buffers")
+        elif promise is None:
+            self.unchecked.append("data: nothing is promised")
+        else:
             self._or_told("data", lambda: self._data(course, promise, races))
 
     def _or_told(self, what: str, proof: Callable[[], None]) -> None:
@@ -160,7 +170,7 @@ class _Proof:
         count, whole = hazards.buffers(self.schedule, order, found, past)
         self.buffers = count if np.all(hazards.mended(self.schedule, found)) else None
         hint = f"; {'' if whole else 'at least '}{count} buffers used in turn would do"
-        self.faults += hazards.faults(self.schedule, found, where, cuts, hint)
+        self.sorts += hazards.faults(self.schedule, found, where, cuts, hint)
         return found
 
     def _data(self, course: Course, promise: Promise, races: hazards.Races | None) -> None:
@@ -175,5 +185,4 @@ class _Proof:
         cuts = following.cut(promise, where, plan)
         state = following.begun(self.schedule, promise, where, cuts)
         following.follow(state, plan, lambda share: self._tell(0.4 + 0.6 * share, "following the bytes"))
-        self.faults += keeping.mistakes(self.schedule, state, where, promise.wanted)
-        self.faults += keeping.broken(self.schedule, state, where, promise.wanted)
+        self.sorts += keeping.faults(self.schedule, course.mate, step, where, state, promise.wanted)
