@@ -19,6 +19,8 @@ from hopline.schedule.growing import Growing
 from hopline.schedule.operations import COPY, FREE, NONE, RECV, REDUCE, SEND, Buffer, Index, Ints, Schedule
 from hopline.schedule.promises import Promise
 
+BLOCK = 1 << 17
+"""Messages that are written at a time, so that what lies between stays small."""
 Ends = tuple[Ints, Ints]
 """Channel and rank of each message's end."""
 
@@ -136,37 +138,31 @@ class Draft:
         rounds, count = start.shape
         if not rounds * count:
             return
-        width = 3 if reduce else 2
-        rows = len(self._columns) + width * np.arange(rounds * count, dtype=np.int32).reshape(rounds, count)
+        self._columns.reserve((3 if reduce else 2) * rounds * count)
         way = np.broadcast_to(np.asarray(channel, np.int64), sender.shape)
-        after_send, after_recv = self._steadily(rows, (way, sender), (way, receiver), width - 1, wait, after)
-        into = 1 if reduce else 0
-        piece = {"other": way, "start": start, "size": size}
-        ends: list[dict[str, Any]] = [
-            {
-                "kind": SEND,
-                "buffer": 0,
-                "rank": sender,
-                "peer": receiver,
-                "lane": 2 * way,
-                "after": after_send,
-                **piece,
-            },
-            {
-                "kind": RECV,
-                "buffer": into,
-                "rank": receiver,
-                "peer": sender,
-                "lane": 2 * way + 1,
-                "after": after_recv,
-                **piece,
-            },
-        ]
+        step = max(1, BLOCK // count)
+        for low in range(0, rounds, step):
+            pieces = start[low : low + step], size[low : low + step]
+            self._steady_block((way, sender), (way, receiver), pieces, reduce, wait, after)
+            wait = after = None
+
+    def _steady_block(
+        self, sends: Ends, recvs: Ends, pieces: tuple[Ints, Ints], reduce: bool, wait: Index | None, after: Index | None
+    ) -> None:
+        """Some of the rounds of ``steady``."""
+        width = 3 if reduce else 2
+        (rounds, count), way = pieces[0].shape, sends[0]
+        rows = len(self._columns) + width * np.arange(rounds * count, dtype=np.int32).reshape(rounds, count)
+        after_send, after_recv = self._steadily(rows, sends, recvs, width - 1, wait, after)
+        piece = {"other": way, "start": pieces[0], "size": pieces[1]}
+        send = {"kind": SEND, "buffer": 0, "rank": sends[1], "peer": recvs[1], "lane": 2 * way, "after": after_send}
+        recv = {"kind": RECV, "buffer": int(reduce), "rank": recvs[1], "peer": sends[1], "after": after_recv}
+        ends: list[dict[str, Any]] = [send | piece, recv | piece | {"lane": 2 * way + 1}]
         if reduce:
-            summed = {"kind": REDUCE, "buffer": 0, "source": 1, "rank": receiver, "lane": 2 * way + 1}
-            ends.append(summed | piece | {"other": start})
-        self._rounds += [len(self._columns) + width * count * i for i in range(rounds)]
-        self._columns.add(start.shape, ends)
+            summed = {"kind": REDUCE, "buffer": 0, "source": 1, "rank": recvs[1], "lane": 2 * way + 1}
+            ends.append(summed | piece | {"other": pieces[0]})
+        self._rounds += rows[:, 0].tolist()
+        self._columns.add(rows.shape, ends)
 
     def _steadily(
         self, rows: Index, sends: Ends, recvs: Ends, last: int, wait: Index | None, after: Index | None

@@ -28,6 +28,11 @@ class Growing:
     def __len__(self) -> int:
         return self._rows
 
+    def reserve(self, rows: int) -> None:
+        """Room for so many more."""
+        for name in self._columns:
+            self._room(name, self._rows + rows)
+
     def add(self, shape: tuple[int, ...], ends: Sequence[Mapping[str, ArrayLike]]) -> None:
         """A group of rows for each place of ``shape``, each group in the order of ``ends``: values of a row by column, that
         broadcast to ``shape``.

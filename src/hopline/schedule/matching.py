@@ -9,28 +9,39 @@ import numpy as np
 
 from hopline.schedule.operations import NONE, RECV, SEND, Columns, Index, Ints, Schedule
 
+BLOCK = 1 << 17
+"""Rows that are looked at together."""
+
 
 def match(schedule: Schedule) -> Index:
     """Row of the other end of each Send and Recv, shape (rows,); NONE: there is none, or the row is neither."""
     columns = schedule.columns
     mate = np.full(len(columns), NONE, np.int32)
-    sends = np.flatnonzero(columns.kind == SEND).astype(np.int32)
-    recvs = np.flatnonzero(columns.kind == RECV).astype(np.int32)
-    if not _side_by_side(columns, sends, recvs):
+    if not _side_by_side(columns, mate):
+        mate[:] = NONE
+        sends, recvs = (np.flatnonzero(columns.kind == kind).astype(np.int32) for kind in (SEND, RECV))
         sends, recvs = _met(columns, sends, recvs)
-    mate[sends], mate[recvs] = recvs, sends
+        mate[sends], mate[recvs] = recvs, sends
     return mate
 
 
-def _side_by_side(columns: Columns, sends: Index, recvs: Index) -> bool:
-    """Whether the Recv of every Send is the row below it: then the k-th meets the k-th, since both are in row order."""
-    return (
-        len(sends) == len(recvs)
-        and bool(np.all(recvs - sends == 1))
-        and np.array_equal(columns.peer[sends], columns.rank[recvs])
-        and np.array_equal(columns.rank[sends], columns.peer[recvs])
-        and np.array_equal(columns.other[sends], columns.other[recvs])
-    )
+def _side_by_side(columns: Columns, mate: Index) -> bool:
+    """Whether the Recv of every Send is the row below it: then the k-th meets the k-th, since both are in row order.
+
+    If so, ``mate`` is filled in. It goes block by block, since schedules have millions of rows.
+    """
+    for low in range(0, len(columns), BLOCK):
+        kind = columns.kind[low : low + BLOCK + 1]
+        sends = np.flatnonzero(kind[:BLOCK] == SEND)
+        recvs = np.flatnonzero(kind[1:] == RECV)
+        if not np.array_equal(sends, recvs) or (low == 0 and len(kind) and kind[0] == RECV):
+            return False
+        sends, recvs = sends + low, recvs + (low + 1)
+        ends = (columns.peer, columns.rank), (columns.rank, columns.peer), (columns.other, columns.other)
+        if not all(np.array_equal(one[sends], two[recvs]) for one, two in ends):
+            return False
+        mate[sends], mate[recvs] = recvs, sends
+    return True
 
 
 def _met(columns: Columns, sends: Index, recvs: Index) -> tuple[Index, Index]:

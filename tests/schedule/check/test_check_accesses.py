@@ -96,7 +96,7 @@ def test_buffers_used_in_turn(credit):
         checked = check(pipeline(12, 1, credit))
         assert [fault.kind for fault in checked.faults] == ["overwritten"]
         assert checked.buffers == credit
-        assert f"; {credit} buffers used in turn would do, and" in checked.faults[0].text
+        assert f"; {credit} buffers used in turn would do (and" in checked.faults[0].text
 
 
 def test_buffers_do_not_mend_a_sum_into_bytes_that_are_sent():
@@ -110,7 +110,7 @@ def test_one_range_of_bytes_is_told_where_cuts_of_others_go_through_it():
     rows = (send(0, 1, 8), recv(1, 0, 8), send(0, 1, 2, at=3, lane=2), recv(1, 0, 2, at=20), copy(0, 8))
     text = check(made(2, *rows)).faults[0].text
     assert "rank 0 copy (row 4) may overwrite bytes [0, 8) of data before rank 0 send to 1 (row 0)" in text
-    assert text.endswith(", and 1 more")
+    assert text.endswith(" (and 1 more)")
 
 
 def test_too_large_to_follow_is_told(monkeypatch):

@@ -31,28 +31,32 @@ def test_a_sum():
 
 def test_a_contribution_that_nobody_sends():
     assert told(summed(*GATHERED, ranks=3)) == {
-        "missing": "rank 0: bytes [0, 8) of data lack the contribution of rank 2, written last by rank 0 reduce (row 2); "
-        "it is left in bytes [0, 8) of data at rank 2 and nobody reads it"
+        "missing": "rank 0: bytes [0, 8) of data lack the contribution of rank 2; written last by rank 0 reduce (row 2), "
+        "which adds bytes [0, 8) of scratch; that of rank 2 is in bytes [0, 8) of data at rank 2: nobody reads it there"
     }
 
 
 def test_a_contribution_that_arrived_and_is_not_added():
     assert told(summed(*GATHERED[:2])) == {
-        "missing": "rank 0: bytes [0, 8) of data lack the contribution of rank 1, as given; "
-        "it is left in bytes [0, 8) of scratch at rank 0, brought by rank 0 recv from 1 (row 1), and nobody reads it"
+        "missing": "rank 0: bytes [0, 8) of data lack the contribution of rank 1; nothing is ever written there; "
+        "that of rank 1 is in bytes [0, 8) of scratch at rank 0, put there by rank 0 recv from 1 (row 1), "
+        "which gets bytes [0, 8) of data from rank 1 send to 0 (row 0): nobody reads it there"
     }
 
 
 def test_a_contribution_that_is_overwritten():
     assert told(summed(*GATHERED[:2], copy(0, 8))) == {
-        "missing": "rank 0: bytes [0, 8) of data lack the contribution of rank 0, written last by rank 0 copy (row 2); "
-        "rank 0 copy (row 2) overwrites it in bytes [0, 8) of data before anybody read it"
+        "missing": "rank 0: bytes [0, 8) of data lack the contribution of rank 0; written last by rank 0 copy (row 2), "
+        "which reads bytes [0, 8) of scratch; that of rank 0 is in bytes [0, 8) of data at rank 0: "
+        "rank 0 copy (row 2) overwrites it before anybody reads it"
     }
 
 
 def test_added_twice():
     assert told(summed(*GATHERED, reduce(0, 4, at=2))) == {
-        "twice": "rank 0 reduce (row 3) adds the contribution of rank 1 to bytes [2, 6) of data, which have it already"
+        "twice": "rank 0 reduce (row 3) adds the contribution of rank 1 to bytes [2, 6) of data, which have it already; "
+        "it reads bytes [2, 6) of scratch, written by rank 0 recv from 1 (row 1), which gets bytes [2, 6) of data "
+        "from rank 1 send to 0 (row 0)"
     }
 
 
@@ -65,7 +69,9 @@ def test_a_mistake_that_nobody_wants_is_none():
 def test_a_piece_cut_wrong():
     rows = (send(1, 0, 8), recv(0, 1, 8, buffer=1), reduce(0, 4), reduce(0, 4, at=4, other=3))
     assert told(summed(*rows)) == {
-        "positions": "rank 0 reduce (row 3) adds to bytes [4, 5) of data what belongs to other bytes: a piece is cut or placed wrong"
+        "positions": "rank 0 reduce (row 3) adds bytes [3, 4) of data of rank 1 to bytes [4, 5) of data of rank 0: "
+        "a piece is cut or placed wrong; it reads bytes [3, 4) of scratch, written by rank 0 recv from 1 (row 1), "
+        "which gets bytes [3, 4) of data from rank 1 send to 0 (row 0)"
     }
 
 
@@ -73,13 +79,15 @@ def test_a_byte_that_is_left_out():
     rows = (send(1, 0, 7), recv(0, 1, 7, buffer=1), reduce(0, 7))
     text = told(summed(*rows))["missing"]
     assert text.startswith(
-        "rank 0: bytes [7, 8) of data lack the contribution of rank 1, as given; it is left in bytes [7, 8) of data at rank 1"
+        "rank 0: bytes [7, 8) of data lack the contribution of rank 1; nothing is ever written there; "
+        "that of rank 1 is in bytes [7, 8) of data at rank 1"
     )
 
 
 def test_bytes_read_before_anything_is_written():
     assert told(summed(GATHERED[0], GATHERED[1] | {"start": 8}, GATHERED[2])) == {
-        "unset": "rank 0 reduce (row 2) reads bytes [0, 8) of scratch at rank 0, which hold nothing yet"
+        "unset": "rank 0 reduce (row 2) reads bytes [0, 8) of scratch, which hold nothing yet; bytes that fit are put into "
+        "bytes [8, 16) of scratch by rank 0 recv from 1 (row 1), which gets bytes [0, 8) of data from rank 1 send to 0 (row 0)"
     }
 
 
@@ -87,7 +95,7 @@ def test_an_unset_byte_is_told_once_where_it_is_first_read():
     late = (send(0, 1, 8, buffer=1), recv(1, 0, 8, buffer=1), send(1, 0, 8, buffer=1, after=1), recv(0, 1, 8, buffer=0))
     schedule = made(2, *late, promise=promises.broadcast(2, 8, root=1))
     assert told(schedule) == {
-        "unset": "rank 1 recv from 0 (row 1) reads bytes [0, 8) of scratch at rank 0, which hold nothing yet"
+        "unset": "rank 0 send to 1 (row 0) reads bytes [0, 8) of scratch, which hold nothing yet"
     }
 
 
@@ -102,29 +110,29 @@ def test_a_broadcast():
 
 def test_never_written():
     assert told(passed_on(send(0, 1, 8), recv(1, 0, 8), ranks=4)) == {
-        "unwritten": "rank 2: bytes [0, 8) of data hold nothing in the end: expected bytes [0, 8) of data of rank 0, and 1 more range"
+        "unwritten": "rank 2: bytes [0, 8) of data hold nothing in the end: expected bytes [0, 8) of data of rank 0 (and 1 more range)"
     }
 
 
 def test_other_bytes_of_the_right_rank():
     assert told(passed_on(send(0, 1, 4), recv(1, 0, 4, at=4), send(0, 1, 4), recv(1, 0, 4))) == {
-        "misplaced": "rank 1: bytes [4, 8) of data hold bytes [0, 4) of data of rank 0, written last by rank 1 recv from 0 (row 1): "
-        "expected bytes [4, 8) of data of rank 0"
+        "misplaced": "rank 1: bytes [4, 8) of data hold bytes [0, 4) of data of rank 0: expected bytes [4, 8) of data of rank 0; "
+        "written last by rank 1 recv from 0 (row 1), which gets bytes [0, 4) of data from rank 0 send to 1 (row 0)"
     }
 
 
 def test_another_rank_s_bytes():
     promise = Promise("x", given([0, 1], 0, 8), wanted(2, 0, 8, 0, 0))
     assert told(made(3, send(1, 2, 8), recv(2, 1, 8), promise=promise)) == {
-        "origin": "rank 2: bytes [0, 8) of data hold bytes [0, 8) of data of rank 1, written last by rank 2 recv from 1 (row 1): "
-        "expected bytes [0, 8) of data of rank 0"
+        "origin": "rank 2: bytes [0, 8) of data hold bytes [0, 8) of data of rank 1: expected bytes [0, 8) of data of rank 0; "
+        "written last by rank 2 recv from 1 (row 1), which gets bytes [0, 8) of data from rank 1 send to 2 (row 0)"
     }
 
 
 def test_a_sum_where_one_rank_s_bytes_were_promised():
     promise = Promise("x", given([0, 1], 0, 8), wanted(0, 0, 8, 0, 0))
     assert (
-        "hold the sum of bytes [0, 8) of data of ranks 0, 1, written last by"
+        "hold the sum of bytes [0, 8) of data of ranks 0, 1: expected bytes"
         in told(made(2, *GATHERED, promise=promise))["origin"]
     )
 
@@ -166,7 +174,7 @@ def test_ranges_cut_by_others_are_followed_through_all_hops():
     assert check(made(5, *rows, promise=Promise("x", given(0, 0, 8), mirrored))).faults == ()
     straight = wanted(4, 0, 8, 0, 0, buffer=1)
     assert (
-        "hold bytes [7, 8) of data of rank 0"
+        "hold bytes [0, 1) of data of rank 0"
         in told(made(5, *rows, promise=Promise("x", given(0, 0, 8), straight)))["misplaced"]
     )
 
@@ -177,7 +185,7 @@ def test_masks_of_more_than_one_word(ranks):
     assert check(schedule).faults == ()
     rows = [row for rank in range(1, ranks - 1) for row in (send(rank, 0, 1), recv(0, rank, 1, buffer=1), reduce(0, 1))]
     short = made(ranks, *rows, promise=promises.reduce(ranks, 1), buffers=(Buffer("data", 1), Buffer("scratch", 1)))
-    assert f"lack the contribution of rank {ranks - 1}, written" in told(short)["missing"]
+    assert f"lack the contribution of rank {ranks - 1}; written" in told(short)["missing"]
 
 
 def test_too_much_to_follow_is_told(monkeypatch):
@@ -227,7 +235,7 @@ def test_a_barrier(ranks, hops):
 def test_a_barrier_that_misses_a_rank():
     checked = check(barrier(*to_all(5, (1, 2)), ranks=5))
     assert [fault.text for fault in checked.faults] == [
-        "rank 0 may leave before rank 1 entered: nothing it waits for comes after them, and 4 more ranks leave early"
+        "rank 0 may leave before rank 1 entered: nothing it waits for comes after them (and 4 more ranks leave early)"
     ]
 
 

@@ -48,7 +48,7 @@ def test_malformed_rows(row, text):
 def test_the_first_of_many_is_named_and_the_rest_counted():
     checked = check(made(2, *[compute(5, 1) for _ in range(63)]))
     assert [fault.text for fault in checked.faults] == [
-        "rank 5 compute (row 0): rank is 5, expected 0 to 1, and 62 more"
+        "rank 5 compute (row 0): rank is 5, expected 0 to 1 (and 62 more)"
     ]
 
 
@@ -141,7 +141,7 @@ def test_a_receive_without_a_send():
 def test_sizes_that_differ():
     checked = check(made(2, send(0, 1, 4), recv(1, 0, 5), send(0, 1, 4), recv(1, 0, 3)))
     assert checked.faults == (
-        Fault("sizes", "rank 0 send to 1 (row 0) has 4 bytes, rank 1 recv from 0 (row 1) has 5, and 1 more", (0, 1)),
+        Fault("sizes", "rank 0 send to 1 (row 0) has 4 bytes, rank 1 recv from 0 (row 1) has 5 (and 1 more)", (0, 1)),
     )
     assert (checked.blocking, checked.buffered) == (True, True)
     assert checked.unchecked == ("order of accesses and data: sizes differ",)

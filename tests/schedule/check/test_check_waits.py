@@ -27,7 +27,7 @@ def test_both_ranks_send_then_receive_on_one_lane():
         "where sends block, rank 0 send to 1 (row 0) waits for rank 1 recv from 0 (row 3), "
         "which stands behind rank 1 send to 0 (row 2), which waits for rank 0 recv from 1 (row 1), "
         "which stands behind rank 0 send to 1 (row 0) (4 operations never end); "
-        "buffered sends pass: put both in one group, post the receive first, or use separate lanes"
+        "where sends are buffered it passes: let the receive not wait for the send"
     )
     assert sorted(rows) == [0, 1, 2, 3]
 

@@ -5,21 +5,20 @@ What belongs here: faults of data, from the state that ``following`` leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from hopline.schedule.check import words
 from hopline.schedule.check.cells import Line, cells, distinct
-from hopline.schedule.check.following import MISTAKES, Held, Mistake, State
+from hopline.schedule.check.following import MISTAKES, Mistake, State
 from hopline.schedule.check.forms import Truth
 from hopline.schedule.check.order import spread
 from hopline.schedule.check.origins import NOTHING, Said, Scene
 from hopline.schedule.check.pasts import Words
 from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import FAULTS, Fault
-from hopline.schedule.operations import NONE, RECV, Index, Ints, Schedule
+from hopline.schedule.operations import NONE, RECV, REDUCE, Index, Ints, Schedule
 from hopline.schedule.promises import EVERY, Wanted
 
 _WORD = 64
@@ -109,49 +108,37 @@ def _mistake(scene: Scene, kind: str, row: int, made: Mistake | None, code: int)
     """``code``: of the bytes that are wanted where the mistake has led to."""
     if made is None:
         return Fault(kind, f"{words.operation(scene.schedule, row)}: {FAULTS[kind]}", (row,))
-    text, rows = _SAYS[kind](scene, row, made, code)
-    return Fault(kind, text, rows)
+    text, rows = _unset(scene, row, made) if kind == "unset" else _sum(scene, kind, row, made, code)
+    return Fault(kind, text, tuple(dict.fromkeys(rows)))
 
 
-def _unset(scene: Scene, row: int, made: Mistake, code: int) -> Said:
-    """Of a message, its Send reads."""
-    sum_of_two = scene.schedule.columns.kind[row] != RECV and made.read.code != NONE
-    reader = int(scene.mate[row]) if scene.schedule.columns.kind[row] == RECV else row
-    empty = made.there if sum_of_two else made.read
+def _unset(scene: Scene, row: int, made: Mistake) -> Said:
+    """Bytes of a message are read by its Send."""
+    columns = scene.schedule.columns
+    reader = int(scene.mate[row]) if columns.kind[row] == RECV else row
+    empty = made.read if made.read.code == NONE else made.there
     said = f"{words.operation(scene.schedule, reader)} reads {scene.span(empty.cell)}, which hold nothing yet"
-    hint, rows = NOTHING
-    if made.left is not None and reader == row:
-        came, rows = scene.writer(made.left.last, made.left.cell)
-        hint = f"; bytes that fit are in {scene.span(made.left.cell)}, put there by {came}"
-    return said + hint, tuple(dict.fromkeys((reader, row, *rows)))
+    if made.left is None or columns.kind[row] != REDUCE:
+        return said, (reader, row)
+    came, rows = scene.writer(made.left.last, made.left.cell)
+    return f"{said}; bytes that fit are put into {scene.span(made.left.cell)} by {came}", (row, *rows)
 
 
-def _positions(scene: Scene, row: int, made: Mistake, code: int) -> Said:
-    """The bytes that are not those wanted in the end are the wrong ones."""
-    wrong = made.there if made.read.code == code != made.there.code else made.read
-    said = (
-        f"{words.operation(scene.schedule, row)} adds {scene.contents(made.read)} "
-        f"to {scene.contents(made.there)} in {scene.span(made.there.cell)}"
-    )
-    return _with_writer(scene, row, said, wrong)
-
-
-def _twice(scene: Scene, row: int, made: Mistake, code: int) -> Said:
-    both = words.ranks(words.members(made.read.mask & made.there.mask))
-    said = f"{words.operation(scene.schedule, row)} adds the contribution of {both} "
-    return _with_writer(scene, row, f"{said}to {scene.span(made.there.cell)}, which have it already", made.read)
-
-
-def _with_writer(scene: Scene, row: int, said: str, held: Held) -> Said:
-    if held.last == NONE:
+def _sum(scene: Scene, kind: str, row: int, made: Mistake, code: int) -> Said:
+    """Of two that do not belong together, those are the wrong ones that are not wanted in the end."""
+    wrong, reads = made.read, "it reads"
+    if kind == "twice":
+        both = words.ranks(words.members(made.read.mask & made.there.mask))
+        said = f"adds the contribution of {both} to {scene.span(made.there.cell)}, which have it already"
+    else:
+        said = f"adds {scene.contents(made.read)} to {scene.contents(made.there)}: a piece is cut or placed wrong"
+        if made.read.code == code != made.there.code:
+            wrong, reads = made.there, "it adds to"
+    said = f"{words.operation(scene.schedule, row)} {said}"
+    if wrong.last == NONE:
         return said, (row,)
-    came, rows = scene.writer(held.last, held.cell)
-    return f"{said}; {scene.span(held.cell)} were written by {came}", (row, *rows)
-
-
-_SAYS: dict[str, Callable[[Scene, int, Mistake, int], Said]] = {
-    "unset": _unset, "positions": _positions, "twice": _twice,
-}  # fmt: skip
+    came, rows = scene.writer(wrong.last, wrong.cell)
+    return f"{said}; {reads} {scene.span(wrong.cell)}, written by {came}", (row, *rows)
 
 
 # --- in the end ---------------------------------------------------------------------------------------------------------
@@ -198,7 +185,9 @@ def _stretches(scene: Scene, asked: Wants, some: Ints) -> list[_Stretch]:
         fresh[1:] |= np.diff(column) != 0
     first = np.flatnonzero(fresh)
     sizes, begins = np.add.reduceat(size, first), some[first]
-    when = np.where(last[first] == NONE, NONE, scene.step[last[first]])
+    when = np.full(len(first), NONE)
+    written = np.flatnonzero(last[first] != NONE)
+    when[written] = scene.step[last[first[written]]]
     return [
         _Stretch(int(asked.cell[begins[i]]), int(sizes[i]), int(asked.code[begins[i]]), int(asked.origin[begins[i]]))
         for i in np.argsort(when, kind="stable").tolist()

@@ -11,7 +11,7 @@ import numpy as np
 
 from hopline.schedule.check import words
 from hopline.schedule.check.cells import Line
-from hopline.schedule.check.following import Held, State
+from hopline.schedule.check.following import Held, Lost, State
 from hopline.schedule.check.forms import Truth
 from hopline.schedule.check.pasts import Words
 from hopline.schedule.operations import NONE, RECV, REDUCE, Index, Schedule
@@ -65,7 +65,7 @@ class Scene:
         """Who wrote a cell: ``rank 1 recv from 0 (row 1), which gets bytes [0, 4) of data from rank 0 send to 1 (row 0)``."""
         columns, asked = self.schedule.columns, self.size(cell) if size is None else size
         said, kind = words.operation(self.schedule, row), int(columns.kind[row])
-        into = int(self.where.address(*(part[[row]] for part in (columns.rank, columns.buffer, columns.start)))[0])
+        into = int(self.where.address(columns.rank[[row]], columns.buffer[[row]], columns.start[[row]])[0])
         shift = int(self.state.cuts[cell]) - into
         if kind == RECV:
             send = int(self.mate[row])
@@ -78,24 +78,29 @@ class Scene:
         """Where at the same rank the wanted bytes of ``cell`` are or were: where nobody wants them, or overwritten unread."""
         state, rank = self.state, self.rank(cell)
         own = state.within(rank)
-        fits = (state.code[own] == code) & np.all(state.mask[own] == mask, axis=1) & ~self.good[own]
-        for found in (np.flatnonzero(fits) + own.start).tolist():
-            if state.last[found] != NONE:
-                most = min(size, self.size(found))
-                said, rows = self.writer(int(state.last[found]), found, most)
-                return f"; what belongs there is put into {self.span(found, most)} by {said}", rows
+        fits = (state.code[own] == code) & np.all(state.mask[own] == mask, axis=1) & (state.last[own] != NONE)
+        found = (np.flatnonzero(fits & ~self.good[own]) + own.start).tolist()
+        if found:
+            return self._put(state.held(found[0]), size)
         for lost in state.lost:
             held = lost.held
-            fits_too = held.code == code and held.last != NONE and np.array_equal(held.mask, mask)
-            if fits_too and self.rank(held.cell) == rank:
-                most = min(size, self.size(held.cell))
-                said, rows = self.writer(held.last, held.cell, most)
-                over = f"{words.operation(self.schedule, lost.row)} overwrites it before anybody reads it"
-                return f"; what belongs there is put into {self.span(held.cell, most)} by {said}; {over}", (
-                    *rows,
-                    lost.row,
-                )
+            if (
+                held.code == code
+                and held.last != NONE
+                and np.array_equal(held.mask, mask)
+                and self.rank(held.cell) == rank
+            ):
+                said, rows = self._put(held, size)
+                return f"{said}; {self._overwrites(lost)}", (*rows, lost.row)
         return NOTHING
+
+    def _put(self, held: Held, size: int) -> Said:
+        most = min(size, self.size(held.cell))
+        said, rows = self.writer(held.last, held.cell, most)
+        return f"; what belongs there is put into {self.span(held.cell, most)} by {said}", rows
+
+    def _overwrites(self, lost: Lost) -> str:
+        return f"{words.operation(self.schedule, lost.row)} overwrites it before anybody reads it"
 
     def trace(self, code: int, lacking: int) -> Said:
         """Where the contribution of rank ``lacking`` to the bytes of ``code`` was left: overwritten unread, or never read."""
@@ -103,8 +108,7 @@ class Scene:
         for lost in state.lost:
             held = lost.held
             if held.code == code and held.mask[word] & bit:
-                over = f"{words.operation(self.schedule, lost.row)} overwrites it before anybody reads it"
-                return self._left(held, lacking, over, (lost.row,))
+                return self._left(held, lacking, self._overwrites(lost), (lost.row,))
         found = np.flatnonzero(state.unread & (state.code == code) & (state.mask[:, word] & bit != 0) & ~self.good)
         return self._left(state.held(int(found[0])), lacking, "nobody reads it there") if len(found) else NOTHING
 

@@ -19,7 +19,7 @@ MOST = 20
 class Sort:
     """Faults of one kind in the order in which they are told, MOST at most; ``count``: of all. At least one.
 
-    ``one`` and ``many`` say what the others are: ``and 1 more range``, ``and 2 more ranges``.
+    ``one`` and ``many`` say what the others are: ``(and 1 more range)``, ``(and 2 more ranges)``.
     """
 
     faults: tuple[Fault, ...]

@@ -27,8 +27,8 @@ def span(schedule: Schedule, buffer: int, start: int, size: int) -> str:
 
 
 def more(count: int, what: str = "") -> str:
-    """``, and 62 more``, or nothing."""
-    return f", and {count} more{what and ' ' + what}" if count > 0 else ""
+    """`` (and 62 more)``, or nothing."""
+    return f" (and {count} more{what and ' ' + what})" if count > 0 else ""
 
 
 def counted(count: int, what: str) -> str:

@@ -44,7 +44,13 @@ def _draft(name: str, shape: Shape, promise: Promise, scratch: bool) -> Draft:
 def _round_about(draft: Draft, shape: Shape, reduce: bool) -> None:
     """Each rank sends to the next; in round s rank r sends piece r - s - 1 to be added up, or piece r - s to be kept."""
     ranks = np.arange(shape.ranks)
-    rounds = np.arange(shape.ranks - 1)[:, None]
     bounds: Ints = split(shape.size, shape.ranks)
-    piece = (ranks - rounds - (1 if reduce else 0)) % shape.ranks
-    draft.steady(ranks, np.roll(ranks, -1), bounds[piece], np.diff(bounds)[piece], reduce=reduce)
+    first = shape.ranks - (1 if reduce else 0)
+    start, size = (_turned(pieces, first) for pieces in (bounds[:-1], np.diff(bounds)))
+    draft.steady(ranks, np.roll(ranks, -1), start, size, reduce=reduce)
+
+
+def _turned(pieces: Ints, first: int) -> Ints:
+    """For each round those from ``first`` on, one place further back in each, shape (rounds, ranks); a view."""
+    windows = np.lib.stride_tricks.sliding_window_view(np.concatenate([pieces, pieces]), len(pieces))
+    return windows[first : first - len(pieces) + 1 : -1]
