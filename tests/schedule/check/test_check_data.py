@@ -94,9 +94,7 @@ def test_bytes_read_before_anything_is_written():
 def test_an_unset_byte_is_told_once_where_it_is_first_read():
     late = (send(0, 1, 8, buffer=1), recv(1, 0, 8, buffer=1), send(1, 0, 8, buffer=1, after=1), recv(0, 1, 8, buffer=0))
     schedule = made(2, *late, promise=promises.broadcast(2, 8, root=1))
-    assert told(schedule) == {
-        "unset": "rank 0 send to 1 (row 0) reads bytes [0, 8) of scratch, which hold nothing yet"
-    }
+    assert told(schedule) == {"unset": "rank 0 send to 1 (row 0) reads bytes [0, 8) of scratch, which hold nothing yet"}
 
 
 def passed_on(*rows, ranks=2):

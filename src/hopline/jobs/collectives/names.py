@@ -60,7 +60,9 @@ def entry_of(name: str) -> Collective | None:
 def several(name: str, entries: Iterable[Collective]) -> str:
     """What is wrong with a name that means several entries."""
     names = [entry.name for entry in entries]
-    what = f"{name} has several algorithms" if benchmark_of(name) in benchmarks() else f"several collectives have {name}"
+    what = (
+        f"{name} has several algorithms" if benchmark_of(name) in benchmarks() else f"several collectives have {name}"
+    )
     return f"{what}: expected one of {', '.join(names)}"
 
 
