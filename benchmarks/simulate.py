@@ -1,4 +1,4 @@
-"""A ring all-reduce of 192 MiB, message by message: time to build and to simulate it, whole processes, and SimGrid beside them.
+"""A ring all-reduce of 192 MiB, message by message: time to build and to simulate it, whole processes, SimGrid beside them.
 
 Every run is a process of its own, so that peak memory is that of the run. The processes take turns, and medians count. A whole
 process starts Python, imports hopline, builds the schedule and simulates it; SimGrid's reads four numbers and does the same.

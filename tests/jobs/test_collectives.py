@@ -10,8 +10,8 @@ from hopline.errors import HoplineError, InputError, UnknownNameError
 from hopline.jobs.collectives import contest as contests
 from hopline.jobs.collectives import names, pricing
 from hopline.jobs.collectives.contest import Question, contest, whole_sizes
-from hopline.jobs.collectives.names import Asked
 from hopline.jobs.collectives.ground import Ground
+from hopline.jobs.collectives.names import Asked
 from hopline.jobs.collectives.pricing import Contender
 from hopline.jobs.collectives.simulated import engine
 from hopline.jobs.machines import find

@@ -30,8 +30,8 @@ class Load:
 class Seen:
     """Of a schedule on levels: the levels that each round goes over, and the busiest ports of each level.
 
-    ``pieces``: at most as many is a message cut into. ``whole``: bytes from which on no message is empty, if any has bytes: below
-    them some may not be sent at all.
+    ``pieces``: at most as many is a message cut into. ``whole``: bytes from which on no message is empty, if any has bytes:
+    below them some may not be sent at all.
     """
 
     rounds: tuple[tuple[int, ...], ...]
@@ -74,8 +74,8 @@ def nested(form: Form, flat: Seen | None, size: int, chunks: int) -> Form:
 
     Where the rounds are those of the schedule, each goes over the slowest of the levels it was seen on; else over the slowest
     of all. That is an upper bound, since a rank may be ahead of others. Lower bounds are what single ports carry (``chunks``
-    makes as many messages of each), those of the form, and, where it is exact on one level, its rounds each over the fastest of
-    its levels: some chain of messages that wait for one another has one of each round. ``flat`` None: nothing was seen.
+    makes as many messages of each), those of the form, and, where it is exact on one level, its rounds each over the fastest
+    of its levels: some chain of messages that wait for one another has one of each round. ``flat`` None: nothing was seen.
     """
     plain = tuple(step for step in form.rounds if isinstance(step, Rounds))
     told = flat is not None and len(flat.rounds) == form.count and plain == form.rounds
