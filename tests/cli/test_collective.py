@@ -4,6 +4,7 @@ import json
 import struct
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,8 @@ def test_the_books_comparison(capsys):
     assert row["fastest"] == ["hierarchical_chunked"]
     assert row["algbw"] == pytest.approx(192 * 2**20 / row["time_s"])
     assert row["busbw"] == pytest.approx(row["algbw"] * 2 * 15 / 16)
-    assert times["rings"]["channels"] == 8
+    assert (times["rings"]["rings"], times["rings"]["chunks"], times["ring"]["rings"]) == (8, None, None)
+    assert times["rings"]["twice_the_rings_s"] > times["rings"]["formula_s"]
 
 
 def test_json_is_complete(capsys):
@@ -97,6 +99,89 @@ def test_what_would_help_the_algorithm_in_use(capsys):
         assert code == 0
         (line,) = (line for line in out.splitlines() if line.startswith("  another algorithm"))
         assert "7.36x faster: 4.08 µs, recursive_doubling" in line
+
+
+def section(out, heading):
+    """The lines below a heading."""
+    return out.split(f"\n{heading}\n")[1].split("\n\n")[0].splitlines()
+
+
+def test_the_algorithm_in_use_is_not_mistaken_for_the_fastest(capsys):
+    _, out, _ = hopline(capsys, "alltoall", "-n", "16", *PLAIN, "--algorithm", "BRUCK", "--sizes", "1KiB..1GiB:x1024")
+    assert section(out, "bruck, the algorithm asked about")[1].split()[:4] == ["1", "KiB", "as", "fast"]
+    assert section(out, "From which size on")[0].split() == ["from", "to", "the", "fastest"]
+    assert [line.split()[-1] for line in section(out, "From which size on")[1:]] == ["bruck", "pairwise"]
+    limits = section(out, "What takes most of bruck, from which size on")
+    assert [line.split()[-1] for line in limits[1:]] == ["start-ups", "bytes"]
+    _, plain, _ = hopline(capsys, "alltoall", "-n", "16", *PLAIN)
+    assert section(plain, "From which size on")[0].split() == [
+        *["from", "to", "the", "fastest", "takes", "most", "of", "it"]
+    ]
+    assert "What takes most" not in plain
+
+
+def test_sizes_of_one_table_have_units_of_one_kind(capsys):
+    _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "150KB,192MiB")
+    lines = section(out, "From which size on")[1:]
+    assert lines[0].startswith("  146.5 KiB (150000 B) ")
+    assert all(line.count("iB (") == 2 for line in lines)
+
+
+def test_one_size_says_how_far_around_it_was_looked(capsys):
+    _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "192MiB")
+    (heading,) = (line for line in out.splitlines() if line.startswith("From which size on"))
+    assert heading == "From which size on around 192 MiB, looked at from 12 MiB to 3 GiB"
+
+
+def test_nics_that_are_no_gain_say_why(capsys):
+    _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "192MiB")
+    (line,) = (line for line in out.splitlines() if line.startswith("twice the NICs between nodes: "))
+    assert "a message goes by one of them" in line
+    assert "a library that splits messages over NICs gets what twice the bandwidth between nodes does" in line
+
+
+def test_the_number_of_rings_is_told(capsys):
+    _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "1KiB,1MiB,1GiB")
+    (line,) = (line for line in out.splitlines() if line.startswith("rings has "))
+    assert line == "rings has 2 rings from 1 KiB to 1 MiB, 8 rings at 1 GiB: as many as are fastest."
+    _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "1KiB,1GiB", "--channels", "4")
+    assert "\nrings has 4 rings from 1 KiB to 1 GiB.\n" in out
+
+
+@pytest.mark.parametrize("name", ["all_reduce-Ring", "all-reduce-ring", "AllReduce-Ring", "allreduce_ring"])
+def test_names_as_people_write_them(capsys, name):
+    assert answer(capsys, name, "-n", "4", *PLAIN, "--sizes", "1KiB")["networks"][0]["levers_for"] == "ring"
+
+
+def test_lines_of_several_networks_that_say_the_same_are_one(capsys):
+    _, out, _ = hopline(capsys, "all_reduce", "-n", "2..24", *PLAIN, "--sizes", "1KiB,1GiB")
+    assert section(out, "Networks")[0] == "all: a message takes 1.000 µs + bytes at 50.00 GB/s"
+    assert len([line for line in out.splitlines() if "bytes at" in line]) == 1
+    _, out, _ = hopline(capsys, "barrier", "--machine", "dgx-h100,tcp-cluster", "-n", "2,4,8")
+    lines = section(out, "Networks")
+    assert len(lines) == len({line.split(": ", 1)[1] for line in lines})
+    assert "1 ranks" not in out
+
+
+def test_many_networks_stand_below_one_another(capsys):
+    _, out, _ = hopline(capsys, "all_reduce", "-n", "2..16", *PLAIN, "--sizes", "1KiB..1GiB:x32")
+    assert [line.split()[0] for line in out.splitlines()[2:17]] == [str(n) for n in range(2, 17)]
+    assert max(len(line) for line in out.split("From which")[0].splitlines()) <= 120
+
+
+def test_a_terminal_sees_how_far_it_is(monkeypatch):
+    """The bar stands on standard error, and takes nothing from what is printed."""
+    told = []
+
+    @contextmanager
+    def bar(what):
+        yield lambda fraction, text: told.append((what, fraction, text))
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("hopline.show.measuring.progress", bar)
+    assert code_of(["collective", "all_reduce", "-n", "2,4,8", *PLAIN, "--sizes", "1KiB"]) == 0
+    assert (told[0][0], told[0][2]) == ("all_reduce", "2 ranks, closed forms")
+    assert len({fraction for _, fraction, _ in told}) >= 3
 
 
 def test_simulation_stands_beside_and_differences_are_told(capsys):
@@ -158,6 +243,9 @@ def test_the_list(capsys, asked):
         (("all_reduce-foo", *PLAIN, "-n", "4"), "unknown algorithm of all_reduce 'foo': known are"),
         (("all_reduce", *PLAIN, "-n", "4", "--algorithm", "ringg"), "did you mean 'ring'?"),
         (("all_reduce", *PLAIN, "-n", "4", "--algorithm", "hierarchical"), "the network has one level"),
+        (("ring", *PLAIN, "-n", "4"), "several collectives have ring: expected one of all_reduce-ring, "),
+        (("all_reduce-ring", *PLAIN, "-n", "4", "--algorithm", "direct"), "are two algorithms"),
+        (("all_reduce", "--level", "1:1us:50GB/s", "-n", "2"), "the levels hold 1 rank:"),
         (("all_reduce",), "which network?"),
         (("all_reduce", *PLAIN), "how many ranks?"),
         (("all_reduce", *PLAIN, "-n", "0"), "below 1"),
@@ -215,6 +303,15 @@ def test_a_picture(capsys, tmp_path, ending):
     else:
         assert all(name in content.decode() for name in ("recursive_doubling", "rabenseifner", "binomial"))
         assert b"NaN" not in content.replace(b"isNaN", b"") or ending == "html"
+
+
+def test_lines_that_hide_one_another_have_one_name(capsys, tmp_path):
+    """On one level a ring and the direct exchange take the same time at every size."""
+    file = tmp_path / "times.svg"
+    assert hopline(capsys, "all_reduce", "-n", "16", *PLAIN, "--sizes", "1KiB,1GiB", "--plot", file)[0] == 0
+    drawn = file.read_text(encoding="utf-8")
+    assert ">ring = direct<" in drawn
+    assert ">ring<" not in drawn
 
 
 def test_a_picture_of_several_networks(capsys, tmp_path):

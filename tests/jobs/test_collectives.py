@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hopline.curve import Curve
+from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError, InputError, UnknownNameError
 from hopline.jobs.collectives import contest as contests
 from hopline.jobs.collectives import names, pricing
@@ -124,6 +124,53 @@ def test_levers_are_worked_out_anew():
     assert gains["another algorithm"][0] == pytest.approx(7.5, rel=0.01)
     assert gains["adding up twice as fast"][1] == pytest.approx(before / (before - adding / 2))
     assert [lever.gain for lever in found.levers] == sorted((lever.gain for lever in found.levers), reverse=True)
+
+
+def lever(found, name):
+    (one,) = (one for one in found.levers if one.name == name)
+    return one
+
+
+def test_twice_the_nics_let_rings_in():
+    """Two rings take half the bytes each: as much as twice the bandwidth gives one ring."""
+    nics = lever(contest(uniform(16), ask("all_reduce", (1024, 1 << 30))), "twice the NICs")
+    assert [changed.algorithm for changed in nics.changed] == ["recursive_doubling", "rings"]
+    assert nics.changed[1].gain == pytest.approx(2, rel=0.01)
+    assert nics.why.startswith("a message goes by one of them, and more help only rings here;")
+
+
+def test_why_nics_do_less_than_bandwidth():
+    nics = lever(contest(uniform(16), ask("alltoall", (MIB,))), "twice the NICs")
+    assert [changed.gain for changed in nics.changed] == [1]
+    assert "more are of no use to any algorithm here" in nics.why
+    assert nics.why.endswith("a library that splits messages over NICs gets what twice the bandwidth does")
+    alone = lever(contest(uniform(16), ask("all_reduce", (MIB,), "ring")), "twice the NICs")
+    assert "more are of no use to ring;" in alone.why
+
+
+def test_nothing_is_said_of_nics_that_do_as_much_as_bandwidth():
+    found = contest(nodes(8, 2), ask("all_reduce", (1 << 10,), "rings"))
+    assert lever(found, "twice the NICs between nodes").why == ""
+
+
+def test_more_rings_pay_more_start_ups():
+    found = contest(nodes(8, 2), ask("all_reduce", (1024, 1 << 30), "rings"))
+    half, twice = (lever(found, f"{many} as many rings") for many in ("half", "twice"))
+    assert twice.changed[0].gain < 0.8
+    assert "start-ups of its own" in twice.why
+    assert half.changed[1].gain < 1
+    assert half.why == ""
+
+
+def test_numbers_far_below_the_line_rate_are_told():
+    told = [p.text for p in contest(by_machine(find("dgx-h100"), 16), ask("all_reduce", (MIB,))).premises]
+    (line,) = (text for text in told if "line rate" in text)
+    assert "between nodes: 35.90 GB/s of 50.00 GB/s line rate (ndr)" in line
+    assert "inside nodes: 357.5 GB/s of 450.0 GB/s line rate (nvlink)" in line
+    inside = contest(by_machine(find("dgx-h100"), 8), ask("all_reduce", (MIB,))).premises
+    assert "357.5 GB/s of 450.0 GB/s line rate (nvlink)" in [p.text for p in inside]
+    near = contest(by_machine(find("tcp-cluster"), 8), ask("all_reduce", (MIB,))).premises
+    assert not any("line rate" in premise.text for premise in near)
 
 
 def test_no_other_algorithm_beats_the_fastest():
@@ -301,12 +348,64 @@ def test_progress_goes_forward_to_the_end():
     assert told[0][1].startswith("a, ")
 
 
-def test_channels_are_searched_up_to_the_nics_unless_they_are_told():
+def test_nics_of_the_outermost_level_are_counted():
     assert Ground.of(uniform(16)).nics == 1
     assert Ground.of(uniform(16, nics=4)).nics == 4
     assert Ground.of(nodes(8, 2)).nics == 8
-    assert Ground.of(nodes(8, 2)).channels is None
-    assert Ground.of(nodes(8, 2), channels=3).channels == 3
+
+
+def rings(network, channels=None):
+    return Contender(COLLECTIVES["all_reduce-rings"], Ground.of(network, channels))
+
+
+@pytest.mark.parametrize("network", [uniform(8, nics=4), nodes(8, 2), nodes(3, 2)], ids=["4 NICs", "8x2", "3x2"])
+@pytest.mark.parametrize("size", [2, 1000, 100_000, MIB, 20 * MIB, 1 << 30])
+def test_the_best_number_of_rings_is_that_of_trying_all(network, size):
+    contender = rings(network)
+    found = contender.at(size)
+    assert found.channels == found.number == contender.shape(size).channels
+    assert found.time <= min(contender.seconds(size, k) for k in range(1, 3 * Ground.of(network).nics)) * 1.0001
+    assert min(found.beside) >= found.time
+
+
+def test_rings_are_few_where_start_ups_matter_and_many_where_bytes_do():
+    contender = rings(nodes(8, 2))
+    assert [contender.at(size).channels for size in (1024, 1 << 30)] == [2, 8]
+    assert contender.at(1024).time < rings(nodes(8, 2), 8).at(1024).time / 3
+
+
+def test_rings_that_are_asked_for_are_taken():
+    contender = rings(nodes(8, 2), channels=3)
+    assert {contender.at(size).channels for size in (0, 1024, 1 << 30)} == {3}
+    assert contender.at(1024).beside is None
+
+
+FALLING = Curve((Piece(0.0, 9e-6, 1e9), Piece(65536.0, 1e-6, 50e9)))
+"""A message of 65536 bytes takes a thirtieth of one of 65535."""
+
+
+@pytest.mark.parametrize("curve", [Curve.line(ALPHA, BETA), FALLING], ids=["rising", "falling"])
+def test_the_fastest_is_found_whatever_was_asked_before(curve):
+    ground = Ground.of(by_levels([Level(12, curve)]))
+    drawn = random.Random(7)
+    sizes = [round(2 ** drawn.uniform(0, 32)) for _ in range(60)]
+    asked, _ = pricing.contenders("all_reduce", ground, (1,))
+    for size in sizes:
+        fresh, _ = pricing.contenders("all_reduce", ground, (1,))
+        times = {one.entry.algorithm: one.at(size).time for one in fresh}
+        best = [name for name, time in times.items() if time <= min(times.values()) * (1 + 1e-9)]
+        assert [one.entry.algorithm for one in pricing.fastest(asked, size)] == best
+
+
+def test_few_numbers_of_chunks_are_tried(monkeypatch):
+    """A contest on one network takes some hundredths of a second, which many networks are a multiple of."""
+    tried = []
+    form = pricing.FORMS["all_reduce-double_binary_tree"]
+    monkeypatch.setitem(
+        pricing.FORMS, "all_reduce-double_binary_tree", lambda shape: tried.append(shape) or form(shape)
+    )
+    contest(uniform(64), ask("all_reduce"))
+    assert len(tried) < 800
 
 
 def test_levels_of_one_are_no_levels():
@@ -326,6 +425,21 @@ def test_levels_of_one_are_no_levels():
         ("bcast", "chain", ("broadcast", "chain")),
         ("allreduce-ring", None, ("all_reduce", "ring")),
         ("all_reduce-recursive_doubling", None, ("all_reduce", "recursive_doubling")),
+        ("all-reduce", None, ("all_reduce", "")),
+        ("all-reduce-ring", None, ("all_reduce", "ring")),
+        ("AllReduce-Ring", None, ("all_reduce", "ring")),
+        ("allreduce_ring", None, ("all_reduce", "ring")),
+        ("MPI_Allreduce recursive doubling", None, ("all_reduce", "recursive_doubling")),
+        ("all_reduce_perf-rabenseifner", None, ("all_reduce", "rabenseifner")),
+        ("reduce-scatter", None, ("reduce_scatter", "")),
+        ("reduce_scatter_direct", None, ("reduce_scatter", "direct")),
+        ("reduce_scatter_gather", None, ("reduce", "scatter_gather")),
+        ("Rabenseifner", None, ("all_reduce", "rabenseifner")),
+        ("sendrecv", None, ("sendrecv", "")),
+        ("all_reduce", "Ring", ("all_reduce", "ring")),
+        ("all_reduce", "recursive-doubling", ("all_reduce", "recursive_doubling")),
+        ("all_reduce", "allreduce-ring", ("all_reduce", "ring")),
+        ("all_reduce-ring", "RING", ("all_reduce", "ring")),
     ],
 )
 def test_names_are_understood(name, algorithm, meant):
@@ -339,6 +453,33 @@ def test_names_are_understood(name, algorithm, meant):
 def test_names_that_there_are_not(name, algorithm):
     with pytest.raises(UnknownNameError, match="known are"):
         names.asked(name, algorithm)
+
+
+@pytest.mark.parametrize("entry", COLLECTIVES.values(), ids=lambda entry: entry.name)
+def test_every_entry_is_found_however_it_is_spelled(entry):
+    words = f"{entry.benchmark}_{entry.algorithm}".split("_")
+    camel = "".join(word.capitalize() for word in entry.benchmark.split("_")) + "-" + entry.algorithm.upper()
+    for name in (entry.name, "-".join(words), "_".join(words), " ".join(words), camel):
+        assert names.entry_of(name) is entry
+
+
+def test_what_may_mean_several_is_told():
+    with pytest.raises(InputError) as error:
+        names.asked("Ring")
+    assert str(error.value) == (
+        "several collectives have Ring: expected one of all_reduce-ring, reduce_scatter-ring, all_gather-ring, sendrecv-ring"
+    )
+    with pytest.raises(
+        InputError, match="reduce has several algorithms: expected one of reduce-binomial, reduce-chain"
+    ):
+        names.entry_of("reduce")
+    with pytest.raises(InputError, match="all_reduce-ring and --algorithm direct are two algorithms"):
+        names.asked("all_reduce-ring", "direct")
+
+
+@pytest.mark.parametrize("name", ["", "-", "ringg", "all_reduce-ring.xml", "ring.goal", "foo-ring"])
+def test_other_names_mean_nothing(name):
+    assert names.entry_of(name) is None
 
 
 def test_the_list_is_the_table():

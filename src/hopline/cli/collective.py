@@ -5,25 +5,23 @@ What belongs here: its options. Its answer as JSON is ``collective_page``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path as File
 from typing import Any
 
 import click
 
-from hopline.cli import collective_page as answers
 from hopline.cli.network_options import each_network, networks_options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
-from hopline.jobs.collectives import contest, names, simulated
+from hopline.jobs.collectives import contest, names
 from hopline.jobs.collectives.contest import Question
+from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
+from hopline.quantity import counted
 from hopline.records.contest import Contest
-from hopline.show import collective as pages
-from hopline.show import collectives as tables
-from hopline.show import images
-from hopline.show import measuring as bars
 from hopline.show.document import print_document
-from hopline.show.figures import Spec
 
 EXAMPLES = """\b
 Examples:
@@ -40,7 +38,12 @@ Examples:
 @networks_options
 @quantity("--sizes", "size", "Sizes as nccl-tests counts them (default: 1 KiB to 1 GiB).", many=True)
 @click.option("--algorithm", metavar="NAME", help="The algorithm in use: what would help is worked out for it.")
-@click.option("--channels", type=click.IntRange(1), metavar="K", help="Rings at once (default: one for each NIC).")
+@click.option(
+    "--channels",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Rings at once (default: as many as are fastest at each size).",
+)
 @click.option(
     "--simulate", is_flag=True, help="Simulate every algorithm at every size too, and say where that differs."
 )
@@ -54,7 +57,7 @@ def collective(
     """All algorithms of a collective side by side: which is fastest from which size on, what binds it, what would help.
 
     BENCHMARK is a collective in the words of nccl-tests, OSU or MPI, or one with its algorithm (all_reduce-ring); without it
-    all are listed. Times are by closed form, pipelines with their best number of chunks for each size; --simulate puts
+    all are listed. Times are by closed form, with the best number of chunks or rings for each size; --simulate puts
     simulated ones beside them. Several machines or numbers of ranks (-n 2,4,8) give the fastest of each.
     """
     if as_list or benchmark is None:
@@ -64,24 +67,31 @@ def collective(
         names.asked(benchmark, algorithm),
         None if sizes is None else contest.whole_sizes(sizes),
         channels,
-        simulated.engine() if simulate else None,
+        resolve("hopline.jobs.collectives.simulated:engine")() if simulate else None,
     )
     networks = each_network(**given)
-    with bars.progress(question.asked.benchmark) as bar:
+    with progress(question.asked.benchmark) as bar:
         found, failed = contest.contests(networks, question, bar)
-    if plot is not None:
-        images.save(_picture(question, networks, found), plot)
+        if plot is not None:
+            _draw(question, networks, found, plot)
     if as_json:
-        print_json(answers.data(found, failed))
+        print_json(resolve("hopline.cli.collective_page:data")(found, failed))
         return
     if len(networks) == 1:
-        (_, answer) = found[0]
-        ranks = f"{answer.ranks} rank{'s' if answer.ranks > 1 else ''}"
-        print_document(pages.page(f"{question.asked.benchmark} on {ranks}", answer))
+        title = f"{question.asked.benchmark} on {counted(found[0][1].ranks, 'rank')}"
+        print_document(resolve("hopline.show.collective:page")(title, found[0][1]))
     else:
-        print_document(tables.side_by_side(question.asked.benchmark, found, failed))
+        print_document(resolve("hopline.show.collectives:side_by_side")(question.asked.benchmark, found, failed))
     if plot is not None:
         click.echo(f"\nPicture: {plot}")
+
+
+def progress(what: str) -> AbstractContextManager[Callable[[float, str], None]]:
+    """A bar on a terminal; elsewhere nothing, for which nothing is loaded."""
+    if not sys.stderr.isatty():
+        return nullcontext(lambda fraction, text: None)
+    bar: AbstractContextManager[Callable[[float, str], None]] = resolve("hopline.show.measuring:progress")(what)
+    return bar
 
 
 def _list(as_json: bool) -> None:
@@ -89,15 +99,22 @@ def _list(as_json: bool) -> None:
     if as_json:
         print_json({name: dict(algorithms) for name, algorithms in names.listed().items()})
     else:
-        print_document(tables.listing(names.listed()))
+        print_document(resolve("hopline.show.collectives:listing")(names.listed()))
 
 
-def _picture(
-    question: Question, networks: Sequence[tuple[str, Callable[[], Network]]], found: Sequence[tuple[str, Contest]]
-) -> Spec:
+def _draw(
+    question: Question,
+    networks: Sequence[tuple[str, Callable[[], Network]]],
+    found: Sequence[tuple[str, Contest]],
+    to: File,
+) -> None:
     """Of one network all algorithms, of several the fastest of each."""
     made = dict(networks)
     drawn = [(name, contest.curve(made[name](), question), answer) for name, answer in found]
     if len(drawn) == 1:
-        return tables.picture(f"{question.asked.benchmark} on {found[0][1].ranks} ranks", *drawn[0][1:])
-    return tables.picture_of_several(f"{question.asked.benchmark}: the fastest algorithm of each network", drawn)
+        title = f"{question.asked.benchmark} on {counted(found[0][1].ranks, 'rank')}"
+        spec = resolve("hopline.show.collectives:picture")(title, *drawn[0][1:])
+    else:
+        title = f"{question.asked.benchmark}: the fastest algorithm of each network"
+        spec = resolve("hopline.show.collectives:picture_of_several")(title, drawn)
+    resolve("hopline.show.images:save")(spec, to)

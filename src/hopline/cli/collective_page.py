@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hopline.records.busbw import FACTORS
-from hopline.records.contest import Changed, Contest, Row, Timed
+from hopline.records.contest import CHUNK, RING, Changed, Contest, Lever, Parts, Row, Timed
 
 
 def data(found: Sequence[tuple[str, Contest]], failed: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -33,9 +33,7 @@ def _contest(found: Contest) -> dict[str, Any]:
         "winners": [asdict(span) for span in found.winners],
         "limits": [asdict(span) for span in found.limits],
         "levers_for": found.lever_algorithm or None,
-        "levers": [
-            {"name": lever.name, "at": [_changed(changed) for changed in lever.changed]} for lever in found.levers
-        ],
+        "levers": [_lever(lever) for lever in found.levers],
         "premises": [asdict(premise) for premise in found.premises],
         "left_out": [asdict(out) for out in found.left_out],
     }
@@ -65,15 +63,24 @@ def _timed(timed: Timed) -> dict[str, Any]:
         "binds": estimate.binds,
         "next": estimate.next_limit or None,
         "distance": estimate.distance,
-        "chunks": timed.chunks if timed.beside else None,
-        "half_the_chunks_s": timed.beside[0] if timed.beside else None,
-        "twice_the_chunks_s": timed.beside[1] if timed.beside else None,
-        "channels": timed.channels,
+        **_parts(timed, CHUNK),
+        **_parts(timed, RING),
         "simulated_s": timed.simulated,
         "difference": timed.difference,
         "reasons": list(timed.reasons),
         "not_simulated": timed.skipped or None,
     }
+
+
+def _parts(timed: Timed, part: Parts) -> dict[str, Any]:
+    """How many chunks or rings, and the times with half and with twice as many; null where there are none."""
+    number = timed.number if timed.parts == part else None
+    half, twice = timed.beside if number is not None and timed.beside else (None, None)
+    return {f"{part}s": number, f"half_the_{part}s_s": half, f"twice_the_{part}s_s": twice}
+
+
+def _lever(lever: Lever) -> dict[str, Any]:
+    return {"name": lever.name, "why": lever.why or None, "at": [_changed(changed) for changed in lever.changed]}
 
 
 def _changed(changed: Changed) -> dict[str, Any]:

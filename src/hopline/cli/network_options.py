@@ -20,6 +20,7 @@ from hopline.jobs.networks import Network
 from hopline.machine.fabric import Level
 from hopline.quantity import bandwidth as parse_bandwidth
 from hopline.quantity import count as parse_count
+from hopline.quantity import counted
 from hopline.quantity import time as parse_time
 
 
@@ -83,9 +84,7 @@ def each_network(
         for count in counts or [None]:
             whole = None if count is None else int(count)
             shown = [name] if name and (len(machine) > 1 or whole is None) else []
-            shown += (
-                [f"{whole} rank{'s' if whole > 1 else ''}"] if whole and (len(ranks or ()) > 1 or not shown) else []
-            )
+            shown += [counted(whole, "rank")] if whole and (len(ranks or ()) > 1 or not shown) else []
             made.append((", ".join(shown) or "as given", partial(network, name, whole, **given)))
     return made
 
@@ -121,7 +120,7 @@ def network(
 def _by_levels(texts: tuple[str, ...], ranks: int | None, gamma: float | None) -> Network:
     made = networks.by_levels([_level(text) for text in texts], gamma or 0.0)
     if ranks not in (None, made.ranks):
-        _refuse(f"-n {ranks}, and the levels hold {made.ranks} ranks: leave -n away, or mend one of them")
+        _refuse(f"-n {ranks}, and the levels hold {counted(made.ranks, 'rank')}: leave -n away, or mend one of them")
     return made
 
 

@@ -7,7 +7,7 @@ byte/s, all plain floats.
 
 from hopline.quantity.bounds import NON_NEGATIVE, POSITIVE, Bound
 from hopline.quantity.parsing import bandwidth, convert, count, parse, size, time
-from hopline.quantity.printing import counted, show, show_within, write
+from hopline.quantity.printing import binary, counted, show, show_within, write
 from hopline.quantity.ranges import MOST_VALUES, parse_list
 from hopline.quantity.units import DTYPES, EXAMPLES, UNITS, Dimension, exact
 
@@ -21,6 +21,7 @@ __all__ = [
     "Bound",
     "Dimension",
     "bandwidth",
+    "binary",
     "convert",
     "count",
     "counted",

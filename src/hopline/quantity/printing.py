@@ -58,14 +58,31 @@ def _digits(value: float, digits: int) -> str:
 
 def _show_size(value: float, digits: int) -> str:
     """Exact where it is round in binary or in thousands, else rounded in binary units, as message sizes are made."""
-    for scale, unit in _BINARY_STEPS:
-        if value >= scale and (value / scale * 4).is_integer() and value / scale < 1024:
-            return f"{value / scale:g} {unit}"
+    if exact := _round_in_binary(value):
+        return exact
     if value.is_integer() and value < 10_000:
         return f"{value:.0f} B"
     if value.is_integer() and value % 1000 == 0 and len(f"{value:.0f}".rstrip("0")) <= digits:
         return _scaled(value, _SIZE_STEPS, digits)
     return _scaled(value, (*_BINARY_STEPS, (1.0, "B")), digits)
+
+
+def binary(size: float, digits: int = 4) -> str:
+    """A size in binary units, however round it is in thousands: for tables in which neighbours stand beside one another.
+
+    >>> binary(150000), binary(150001), binary(512)
+    ('146.5 KiB', '146.5 KiB', '512 B')
+    """
+    value = float(size)
+    return _round_in_binary(value) or (f"{value:.0f} B" if value < 1024 else _scaled(value, _BINARY_STEPS, digits))
+
+
+def _round_in_binary(value: float) -> str:
+    """Exact, where it is quarters of a binary unit; else ""."""
+    for scale, unit in _BINARY_STEPS:
+        if value >= scale and (value / scale * 4).is_integer() and value / scale < 1024:
+            return f"{value / scale:g} {unit}"
+    return ""
 
 
 def _show_count(value: float, digits: int) -> str:

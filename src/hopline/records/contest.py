@@ -15,10 +15,12 @@ TIE = 1e-9
 DIFFERS = 0.01
 """Relative difference from which a simulated time is told apart from the closed form's."""
 
-Counted = Literal["", "chunks", "rings"]
-CHUNKS: Counted = "chunks"
-RINGS: Counted = "rings"
-"""What an algorithm may make several of."""
+NO_GAIN = 1.005
+"""Ratio of two times up to which a change is none."""
+Parts = Literal["", "chunk", "ring"]
+CHUNK: Parts = "chunk"
+RING: Parts = "ring"
+"""What an algorithm may make several of: cut into chunks, or go over rings at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Timed:
         By closed form; ``low`` and ``high`` are its bounds where the form is not exact, ``value`` then is the upper one.
     chunks, channels
         Pieces that a pipeline cuts the message into, and rings that go on at once.
-    beside, counted
-        Seconds with half and with twice as many of what is ``counted``; None: their number was not searched.
+    beside, parts
+        Seconds with half and with twice as many of its ``parts``; None: their number was not searched.
     simulated
         Seconds; None: not simulated, for the reason ``skipped``.
     reasons
@@ -45,15 +47,15 @@ class Timed:
     chunks: int = 1
     beside: tuple[float, float] | None = None
     channels: int = 1
-    counted: Counted = ""
+    parts: Parts = ""
     simulated: float | None = None
     skipped: str = ""
     reasons: tuple[str, ...] = ()
 
     @property
     def number(self) -> int:
-        """Of what is counted; 1 where nothing is."""
-        return self.chunks if self.counted == CHUNKS else self.channels if self.counted == RINGS else 1
+        """Of its parts; 1 where it has none."""
+        return self.chunks if self.parts == CHUNK else self.channels if self.parts == RING else 1
 
     @property
     def time(self) -> float:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from hopline.quantity import show
 from hopline.records.contest import Contest, Row
 from hopline.show import contest_picture
-from hopline.show.collective import columns, of_network, parts, premise_line, said, widths
-from hopline.show.document import Block, Grid, Heading, Line
+from hopline.show.contest_tables import MOST_WIDTH, columns, packed, premise_line, said, together, where, widths
+from hopline.show.document import Block, Grid, Heading, Line, Style
 from hopline.show.figures import Spec
 
 
@@ -24,24 +24,36 @@ def listing(known: Mapping[str, Sequence[tuple[str, str]]]) -> list[Block]:
 def side_by_side(
     benchmark: str, found: Sequence[tuple[str, Contest]], failed: Sequence[tuple[str, str]]
 ) -> list[Block]:
-    """The fastest of each size on several networks, and from which size on it is."""
+    """The fastest of each size on several networks, and from which size on it is; lines that say the same are one."""
     sizes = [show(row.size, "size") for row in found[0][1].rows]
     names = [name for name, _ in found]
     cells = [[_cell(row, contest.ranks) for row in contest.rows] for _, contest in found]
+    across = list(zip(*cells, strict=True))
     blocks: list[Block] = [Heading(f"{benchmark}: the fastest algorithm and its time")]
-    if len(parts(widths(sizes, list(zip(*cells, strict=True))))) == 1:
-        blocks.append(Grid(("", *sizes), [(name, *row) for name, row in zip(names, cells, strict=True)]))
+    if len(packed(widths(sizes, across), MOST_WIDTH)) == 1 or len(names) > len(sizes):
+        blocks += columns("", names, sizes, across, left=1)
     else:
         blocks += columns("size", sizes, names, cells)
-    by = ", by closed form" if found[0][1].simulated else ""
-    blocks.append(Heading(f"From which size on{by}"))
-    for name, contest in found:
-        if contest.winners:
-            blocks.append(Line(f"{name}: {said(contest.winners)}"))
-    blocks += [Heading("Networks"), *(Line(f"{name}: {of_network(c)}", "faint") for name, c in found)]
-    told = dict.fromkeys(premise for _, contest in found for premise in contest.premises)
-    blocks += [premise_line(premise) for premise in told]
+    told = [(name, contest) for name, contest in found if contest.winners]
+    if told:
+        by = f"{where(told[0][1])}{', by closed form' if told[0][1].simulated else ''}"
+        blocks += [Heading(f"From which size on{by}"), *_folded([(name, said(c.winners)) for name, c in told], "plain")]
+    blocks += [Heading("Networks"), *_folded([(name, _network(name, contest)) for name, contest in found], "faint")]
+    blocks += [premise_line(one) for one in dict.fromkeys(one for _, contest in found for one in contest.premises)]
     return [*blocks, *(Line(f"left out: {name}: {reason}", "bad") for name, reason in failed)]
+
+
+def _folded(told: Sequence[tuple[str, str]], style: Style) -> list[Block]:
+    """A line for each text, with the names of all that it is told of."""
+    names: dict[str, list[str]] = {}
+    for name, text in told:
+        names.setdefault(text, []).append(name)
+    return [Line(f"{together(own, len(told))}: {text}", style) for text, own in names.items()]
+
+
+def _network(name: str, found: Contest) -> str:
+    """Machine, layout and prices, unless the name says them."""
+    return "; ".join(part for part in (found.network, found.prices) if part and part != name) or "nothing is sent"
 
 
 def _cell(row: Row, ranks: int) -> str:
@@ -66,7 +78,8 @@ def picture(title: str, drawn: Sequence[Row], found: Contest) -> Spec:
     ]
     bounded = any(timed.estimate.low is not None for row in rows for timed in row.times)
     notes = [*(["dots: simulated"] if dots else []), *(["lines: of bounds the upper one"] if bounded else [])]
-    subtitle = [text for text in (found.network, found.prices, "; ".join(notes)) if text]
+    network = "" if title.endswith(found.network) else found.network
+    subtitle = [text for text in (network, found.prices, "; ".join(notes)) if text]
     spans = [(span.low, span.high, span.name) for span in found.winners]
     return contest_picture.contest(lines, spans, dots, title, subtitle)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hopline.quantity import show
+from hopline.quantity import binary
 from hopline.show.figures import CONFIG, SCHEMA, Spec, size_axis, time_axis
 
 
@@ -25,6 +25,10 @@ def contest(
     lines: name -> (size in bytes, seconds), all at the same sizes; spans: (from, to, name) of the fastest, whose changes are
     marked; dots: (size, seconds, name) beside the lines; subtitle: lines of text.
     """
+    same = _alike(lines)
+    lines = {same[name]: xy for name, xy in lines.items()}
+    spans = [(low, high, same[name]) for low, high, name in spans]
+    dots = [(m, t, same[name]) for m, t, name in dots]
     best: dict[float, float] = {}
     for m, t in (pair for xy in lines.values() for pair in xy):
         best[m] = min(t, best.get(m, math.inf))
@@ -85,6 +89,14 @@ _ROOM = 2.2
 """Below the fastest time, for its name."""
 
 
+def _alike(lines: Mapping[str, Sequence[tuple[float, float]]]) -> dict[str, str]:
+    """What each series is called: those that take the same time everywhere hide one another, and have one name."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name, xy in lines.items():
+        names.setdefault(tuple(f"{t:.8g}" for _, t in xy) or (name,), []).append(name)
+    return {name: " = ".join(own) for own in names.values() for name in own}
+
+
 def _many(names: Sequence[str], values: Sequence[Any]) -> Spec:
     """A scale of as many values as names, over and over."""
     scale = {"domain": list(names), "range": [values[i % len(values)] for i in range(len(names))]}
@@ -118,8 +130,8 @@ def _winning(
     for low, high, name in spans:
         begin, end = max(low, sizes[0]), min(high, sizes[-1])
         if math.log(max(end / begin, 1.0)) >= width / 9:
-            fits = math.log(sizes[-1]) - width * len(name) * _LETTER / _WIDTH
-            place = min(math.log(begin * end) / 2, fits)
+            fits = math.log(end) - width * (len(name) + 1) * _LETTER / _WIDTH
+            place = max(min(math.log(begin * end) / 2, fits), math.log(begin))
             nearest = min(sizes, key=lambda size: abs(math.log(size) - place))
             labels.append({"x": nearest, "time": best[nearest], "series": name, "label": name})
     mark = {"type": "text", "dy": 22, "dx": 6, "align": "left", "fontWeight": "bold", "fontSize": 12}
@@ -136,4 +148,4 @@ def _winning(
 
 def _short(size: float) -> str:
     """A size to three figures."""
-    return show(size, "size", 3)
+    return binary(size, 3)

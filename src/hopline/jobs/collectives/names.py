@@ -40,8 +40,8 @@ def meant(name: str) -> tuple[Collective, ...]:
     Capitals and what stands between words do not matter, and the collective may be named as other tools do:
     ``AllReduce-Ring``, ``allreduce_ring``, ``MPI_Bcast chain``. Empty: it is no such name.
     """
-    whole = _of(benchmark_of(name))
-    pairs = [entry for first, second in _cut(name) for entry in _of(benchmark_of(first)) if _same(entry, second)]
+    whole = _of(_benchmark(name))
+    pairs = [entry for first, second in _cut(name) for entry in _of(_benchmark(first)) if _same(entry, second)]
     alone = [entry for entry in COLLECTIVES.values() if _same(entry, name)]
     return tuple(dict.fromkeys(whole or pairs or alone))
 
@@ -60,9 +60,7 @@ def entry_of(name: str) -> Collective | None:
 def several(name: str, entries: Iterable[Collective]) -> str:
     """What is wrong with a name that means several entries."""
     names = [entry.name for entry in entries]
-    what = (
-        f"{name} has several algorithms" if benchmark_of(name) in benchmarks() else f"several collectives have {name}"
-    )
+    what = f"{name} has several algorithms" if _benchmark(name) in benchmarks() else f"several collectives have {name}"
     return f"{what}: expected one of {', '.join(names)}"
 
 
@@ -72,7 +70,7 @@ def asked(name: str, algorithm: str | None = None) -> Asked:
     Raises UnknownNameError for a collective or an algorithm that is not in the table, InputError for an algorithm's name
     that several collectives have, and for two algorithms.
     """
-    benchmark = benchmark_of(name)
+    benchmark = _benchmark(name)
     if benchmark in benchmarks():
         return Asked(benchmark, "" if algorithm is None else _algorithm(benchmark, algorithm))
     entry = entry_of(name)
@@ -94,10 +92,14 @@ def _algorithm(benchmark: str, name: str) -> str:
 def _unknown(name: str) -> UnknownNameError:
     """The part of ``name`` that is not in the table."""
     for first, second in _cut(name):
-        benchmark = benchmark_of(first)
+        benchmark = _benchmark(first)
         if _of(benchmark):
             return UnknownNameError(f"algorithm of {benchmark}", second, [entry.algorithm for entry in _of(benchmark)])
     return UnknownNameError("collective", name, benchmarks())
+
+
+def _benchmark(name: str) -> str:
+    return benchmark_of("_".join(name.split()))
 
 
 def _of(benchmark: str) -> list[Collective]:

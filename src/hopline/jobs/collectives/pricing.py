@@ -16,7 +16,8 @@ from hopline.jobs.collectives.ground import Ground, level_names
 from hopline.model.collective.nested import Seen, nested, seen
 from hopline.model.collective.rounds import Cost, Form, bounds, cost
 from hopline.model.collective.table import FORMS
-from hopline.records.contest import CHUNKS, RINGS, TIE, Counted, LeftOut, Timed
+from hopline.quantity import counted
+from hopline.records.contest import CHUNK, RING, TIE, LeftOut, Parts, Timed
 from hopline.records.estimate import Estimate, Term
 from hopline.schedule.collectives.table import COLLECTIVES, Collective
 from hopline.schedule.shape import Shape
@@ -45,20 +46,20 @@ class Contender:
         self._unseen = self._flat
 
     @property
-    def counted(self) -> Counted:
+    def parts(self) -> Parts:
         """What it makes several of: chunks of the message, or rings; "": neither."""
-        return CHUNKS if "chunks" in self.entry.uses else RINGS if "channels" in self.entry.uses else ""
+        return CHUNK if "chunks" in self.entry.uses else RING if "channels" in self.entry.uses else ""
 
     @property
     def searched(self) -> bool:
         """Whether their number is the fastest of all, and not one that was asked for."""
-        return self.counted == CHUNKS or (self.counted == RINGS and self.ground.channels is None)
+        return self.parts == CHUNK or (self.parts == RING and self.ground.channels is None)
 
     def shape(self, size: int, chunks: int = 1, rings: int | None = None) -> Shape:
         """What its schedule is asked for; ``rings`` None: the best number. Raises InputError where it cannot be."""
         uses, ground = self.entry.uses, self.ground
         if rings is None:
-            rings = self.number(size) if self.counted == RINGS else ground.channels or ground.nics
+            rings = self.number(size) if self.parts == RING else ground.channels or ground.nics
         return Shape(
             ground.ranks,
             size,
@@ -80,6 +81,8 @@ class Contender:
         """The number of chunks that is fastest, at most one a byte, or of rings, at most two a NIC; else that asked for."""
         if size not in self._numbers:
             self._numbers[size] = self._best(size)
+            if self._known is not None:
+                insort(self._known, (size, self.seconds(size, self._numbers[size])))
         return self._numbers[size]
 
     def seconds(self, size: int, number: int | None = None) -> float:
@@ -87,8 +90,6 @@ class Contender:
         key = size, self.number(size) if number is None else number
         if key not in self._seconds:
             self._seconds[key] = cost(self.form(*key).rounds, self.ground.levels).time
-        if number is None and self._known is not None:
-            insort(self._known, (size, self._seconds[key]))
         return self._seconds[key]
 
     def least(self, size: int) -> float:
@@ -103,15 +104,15 @@ class Contender:
         return self._times[size]
 
     def _shape(self, size: int, number: int) -> Shape:
-        return self.shape(size, number, number if self.counted == RINGS else 1)
+        return self.shape(size, number, number if self.parts == RING else 1)
 
     def _best(self, size: int) -> int:
         def taken(number: int) -> float:
             return self.seconds(size, number)
 
-        if self.counted == CHUNKS:
+        if self.parts == CHUNK:
             return lowest(taken, min(size, MOST_CHUNKS)) if size > 1 else 1
-        if self.counted == "":
+        if self.parts == "":
             return 1
         nics = self.ground.nics
         return self.ground.channels or min((lowest(taken, 2 * nics), nics, 2 * nics), key=lambda k: (taken(k), k))
@@ -119,16 +120,16 @@ class Contender:
     def _timed(self, size: int, number: int) -> Timed:
         form = self.form(size, number)
         low, high = bounds(form, self.ground.levels)
-        parts = terms(cost(form.rounds, self.ground.levels), level_names(self.ground.levels))
-        estimate = Estimate.of(self.entry.algorithm, parts, "sum")
+        told = terms(cost(form.rounds, self.ground.levels), level_names(self.ground.levels))
+        estimate = Estimate.of(self.entry.algorithm, told, "sum")
         if low < high * (1 - 1e-12):
             estimate = replace(estimate, low=low, high=high)
         shape = self._shape(size, number)
-        twice = min(size, 2 * number) if self.counted == CHUNKS else 2 * number
+        twice = min(size, 2 * number) if self.parts == CHUNK else 2 * number
         around = (
             (self.seconds(size, max(1, number // 2)), self.seconds(size, twice)) if self.searched and size > 1 else None
         )
-        return Timed(self.entry.algorithm, size, estimate, shape.chunks, around, shape.channels, self.counted)
+        return Timed(self.entry.algorithm, size, estimate, shape.chunks, around, shape.channels, self.parts)
 
     def _what_is_seen(self, form: Form) -> Seen | None:
         """Made once, uncut: how a pipeline's rounds lie is not known from it, what its ports carry is."""
@@ -178,7 +179,7 @@ def contenders(benchmark: str, ground: Ground, sizes: Iterable[int]) -> tuple[li
             taking.append(contender)
     if not taking:
         reasons = "; ".join(f"{out.algorithm}: {out.reason}" for out in left)
-        raise InputError(f"no algorithm of {benchmark} fits {ground.ranks} ranks: {reasons}")
+        raise InputError(f"no algorithm of {benchmark} fits {counted(ground.ranks, 'rank')}: {reasons}")
     return taking, left
 
 

@@ -13,7 +13,7 @@ from hopline.jobs.collectives.pricing import Contender
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
 from hopline.machine.fabric import Fabric
-from hopline.quantity import show
+from hopline.quantity import counted, show
 from hopline.records.contest import DIFFERS, Row, Timed
 from hopline.records.timeline import Timeline
 from hopline.schedule.operations import Schedule
@@ -52,7 +52,9 @@ def simulated(
 def _simulated(timed: Timed, contender: Contender, network: Network, simulate: Simulate) -> Timed:
     most = contender.form(timed.size, timed.number).messages * network.ranks
     if most > MOST_MESSAGES:
-        return replace(timed, skipped=f"up to {most} messages: more than the {MOST_MESSAGES} that are simulated")
+        return replace(
+            timed, skipped=f"up to {counted(most, 'message')}: more than the {MOST_MESSAGES:,} that are simulated"
+        )
     schedule = contender.entry.build(contender.shape(timed.size, timed.chunks, timed.channels))
     found = replace(timed, simulated=simulate(schedule, network.fabric, False).time)
     if abs(found.difference or 0.0) <= DIFFERS:
