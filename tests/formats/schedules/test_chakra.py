@@ -11,6 +11,7 @@ from schedule_samples import collective, fabric, field, node, order, trace, vari
 from hopline.errors import FormatError, InputError
 from hopline.formats.schedules import chakra_rows, table
 from hopline.formats.schedules.contents import Asked
+from hopline.formats.schedules.ties import FILE_ORDER
 from hopline.schedule.check.proof import check
 from hopline.schedule.collectives.table import COLLECTIVES
 from hopline.schedule.operations import COMPUTE, RECV, SEND
@@ -293,3 +294,47 @@ def test_wrong_json_is_refused_in_one_line(tmp_path, text, said):
     assert said in str(error.value)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def message(number, kind, peer, size, data=()):
+    return node(number, kind, data, comm_size=size, comm_tag=0, **{"comm_dst" if kind == "SEND" else "comm_src": peer})
+
+
+def test_messages_meet_as_they_may_be_posted(tmp_path):
+    """Node 1 stands above node 2 and depends on it."""
+    zero = [message(1, "SEND", 1, 8, (2,)), message(2, "SEND", 1, 9)]
+    one = [message(1, "RECV", 0, 9), message(2, "RECV", 0, 8, (1,))]
+    reading = table.read(write_traces(tmp_path, [zero, one]), Asked())
+    assert check(reading.schedule).faults == ()
+    assert FILE_ORDER not in reading.remarks
+
+
+def test_messages_in_no_order_meet_in_that_of_the_file(tmp_path):
+    """However far down the dependencies either stands."""
+    zero = [
+        node(1, "COMP", time=1),
+        node(2, "COMP", (1,), time=1),
+        message(3, "SEND", 1, 8, (2,)),
+        message(4, "SEND", 1, 9),
+    ]
+    one = [message(1, "RECV", 0, 8), message(2, "RECV", 0, 9, (1,))]
+    reading = table.read(write_traces(tmp_path, [zero, one]), Asked())
+    assert check(reading.schedule).faults == ()
+    assert FILE_ORDER in reading.remarks
+
+
+def test_rows_are_found_again_in_the_traces(tmp_path):
+    reading = table.read(write_traces(tmp_path, [mixed(rank) for rank in range(4)]), Asked())
+    columns = reading.schedule.columns
+    found = [reading.place(row) for row in range(len(columns))]
+    assert all(place.startswith(f"rank {rank} node ") for place, rank in zip(found, columns.rank, strict=True))
+    by_node = {place: {int(kind) for p, kind in zip(found, columns.kind, strict=True) if p == place} for place in found}
+    assert by_node["rank 0 node 5 'node 5'"] == {SEND}
+    assert {tuple(kinds) for place, kinds in by_node.items() if kinds == {COMPUTE}}
+
+
+def test_rows_of_a_single_collective_are_those_of_its_nodes(tmp_path):
+    traces = [[collective(10 + rank, "all_reduce", 64)] for rank in range(3)]
+    reading = table.read(write_traces(tmp_path, traces), Asked())
+    for row, rank in enumerate(reading.schedule.columns.rank):
+        assert reading.place(row) == f"rank {rank} node {10 + rank} 'node {10 + rank}'"

@@ -51,6 +51,19 @@ def test_counts_and_rows(tmp_path):
     assert any("CPU or NIC" in remark for remark in reading.remarks)
 
 
+def test_rows_are_found_again_in_the_file(tmp_path):
+    reading = table.read(saved(tmp_path, GOAL.replace("l2: send", "send").replace("l2 requires l1", "")), Asked())
+    assert [reading.place(row) for row in (0, 1, 4, 5)] == [
+        "line 5, label first", "line 6, label wait", "line 14", "line 18, label l1",
+    ]  # fmt: skip
+
+
+def test_ranks_without_an_operation_are_told(tmp_path):
+    text = "num_ranks 6\nrank 0 {\nsend 1b to 2 tag 0\n}\nrank 1 {\n}\nrank 2 {\nrecv 1b from 0 tag 0\n}\n"
+    assert table.read(saved(tmp_path, text), Asked()).remarks == ("4 ranks have no operation: 1, 3-5",)
+    assert table.contents(saved(tmp_path, text.replace("6", "3"))).remarks == ("1 rank has no operation: 1",)
+
+
 def test_times_are_nanoseconds(tmp_path):
     schedule = table.read_schedule(saved(tmp_path, body("a: calc 1500\nb: calc 500\nb requires a")))
     assert simulate(schedule, fabric(2)).ticks == 2_000_000

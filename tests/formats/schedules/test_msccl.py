@@ -197,6 +197,38 @@ def test_a_size_is_asked_for(tmp_path):
         table.read_schedule(path, size=30, ranks=5)
 
 
+@pytest.mark.parametrize(("size", "words"), [(1024, "1 KiB"), (1000003, "1000003 bytes")])
+def test_the_size_that_is_taken_from_the_file_is_told_exactly(tmp_path, size, words):
+    text = ring_of_combined_steps().replace('inplace="1"', f'inplace="1" minBytes="{size}" maxBytes="{size}"')
+    assert read(tmp_path, text, None).remarks[0] == f"for {words}, the size that the file is made for"
+
+
+@pytest.mark.parametrize("size", [300, 3001])
+def test_rows_are_found_again_in_the_file(tmp_path, size):
+    """Each row names a step of its own GPU whose type it is part of; lines are those of the document."""
+    text = ring_of_combined_steps().replace("<step", "\n<step")
+    reading, lines = read(tmp_path, text, size), text.split("\n")
+    seen = set()
+    for row, (kind, rank) in enumerate(zip(reading.schedule.columns.kind, reading.schedule.columns.rank, strict=True)):
+        word, gpu_, tb, block_, step_, number, line = reading.place(row).replace("(line ", "").rstrip(")").split()
+        assert (word, tb, step_, gpu_, block_) == ("gpu", "tb", "step", str(rank), "0")
+        type_ = lines[int(line) - 1].split('type="')[1].split('"')[0]
+        assert f's="{number}"' in lines[int(line) - 1]
+        assert type_ in {
+            SEND: ("s", "rcs", "rrs", "rrcs"),
+            RECV: ("r", "rcs", "rrs", "rrcs"),
+            REDUCE: ("rrs", "rrcs"),
+        }.get(int(kind), ("r", "rcs"))
+        seen.add((rank, number))
+    assert len(seen) == 15
+
+
+def test_a_gpu_without_steps_is_told(tmp_path):
+    text = algo("custom", 1, gpu(0, (1, 1, 0), block(0, -1, -1, step(0, "cpy", ("i", 0), ("s", 0)))), gpu(1, (1, 1, 0)))
+    text = text.replace('s_chunks="0"', 's_chunks="1"')
+    assert "1 rank has no operation: 1" in read(tmp_path, text, 8).remarks
+
+
 def test_sizes_beyond_those_of_the_file_are_told(tmp_path):
     text = ring_of_combined_steps().replace('inplace="1"', 'inplace="1" minBytes="0" maxBytes="64"')
     assert not any("is made for" in remark for remark in read(tmp_path, text, 60).remarks)
@@ -340,7 +372,10 @@ def test_a_size_of_its_own(tmp_path):
     """What was written for one size serves another, its chunks as large as need be."""
     path = str(tmp_path / "out.xml")
     table.write_schedule(COLLECTIVES["all_reduce-ring"].build(Shape(4, 400)), path, "msccl")
-    assert table.read_schedule(path).buffers[0].size == 400
+    reading = table.read(path, Asked())
+    assert reading.schedule.buffers[0].size == 400
+    assert reading.remarks == ("for 400 B, the size that the file is made for",)
+    assert table.read(path, Asked(400)).remarks == ()
     larger = table.read_schedule(path, size=4001)
     assert check(larger).faults == ()
     assert larger.sent.tolist() == COLLECTIVES["all_reduce-ring"].build(Shape(4, 4001)).sent.tolist()

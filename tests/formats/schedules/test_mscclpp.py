@@ -348,3 +348,15 @@ def test_wrong_files_are_refused_in_one_line(tmp_path, plan, said):
 def test_bytes_are_those_of_the_chunks(tmp_path):
     schedule = read(tmp_path, two([threads(0, *exchange(0))], [threads(0, *exchange(1))]), 640).schedule
     assert set(np.unique(schedule.columns.size).tolist()) == {0, 320}
+
+
+def test_rows_are_found_again_in_the_plan(tmp_path):
+    """Both ends of a message name the operation that makes it, which stands on one GPU only."""
+    put = [op("nop"), op("put", [local("i", 0)], [remote(1, 0)]), op("signal", channels=[0])]
+    take = [op("wait", channels=[0]), op("copy", [local("s", 0)], [local("i", 1)])]
+    reading = read(tmp_path, two([threads(3, *put)], [threads(0), threads(5, *take)], "custom"))
+    found = sorted((reading.place(row), int(kind)) for row, kind in enumerate(reading.schedule.columns.kind))
+    assert found == [
+        ("gpu 0 threadblock 3 op 1", SEND), ("gpu 0 threadblock 3 op 1", RECV), ("gpu 0 threadblock 3 op 2", SEND),
+        ("gpu 0 threadblock 3 op 2", RECV), ("gpu 1 threadblock 5 op 1", COPY),
+    ]  # fmt: skip

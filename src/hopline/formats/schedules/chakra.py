@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 
 from hopline.errors import FormatError, InputError
 from hopline.formats.schedules.chakra_nodes import Trace
 from hopline.formats.schedules.chakra_nodes import read as read_trace
 from hopline.formats.schedules.chakra_rows import Composition
-from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, counted, expect_no_size, listed
+from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, counted, expect_no_size, idle, listed
+from hopline.formats.schedules.ties import FILE_ORDER, open_ends
 from hopline.formats.source import STDIN, shown
+from hopline.schedule.operations import Ints
 
 _NAME = re.compile(r"(?P<prefix>.*?)\.(?P<rank>\d{1,7})(?P<rest>\.(?:et|json)(?:\.\w+)?)")
 MOST_RANKS = 1 << 20
@@ -53,12 +56,18 @@ class ChakraPlan:
             )
         traces = [self._trace(rank) for rank in range(ranks)]
         made = Composition(self.contents.name, traces, asked.collective)
-        schedule = made.schedule()
-        return Reading(schedule, replace(self.contents, ranks=ranks), (*self.contents.remarks, *made.remarks()))
+        schedule, marks = made.schedule()
+        tied = (FILE_ORDER,) if open_ends(schedule) else ()
+        remarks = (*self.contents.remarks, *made.remarks(), *tied, *idle(ranks, schedule.columns.rank))
+        return Reading(schedule, replace(self.contents, ranks=ranks), remarks, partial(_place, made, marks))
 
     def _trace(self, rank: int) -> Trace:
         path = self.files[rank]
         return self.trace if path == self.trace.path else read_trace(path, self.is_json)
+
+
+def _place(made: Composition, marks: Ints, row: int) -> str:
+    return made.place(int(marks[row]))
 
 
 def read(path: str) -> ChakraPlan:

@@ -11,20 +11,21 @@ What belongs here: one schedule from the traces of all ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from hopline.errors import FormatError
+from hopline.formats.lines import excerpt
 from hopline.formats.schedules import chakra_groups
 from hopline.formats.schedules.chakra_groups import MOST_BYTES, Collective
 from hopline.formats.schedules.chakra_nodes import Node, Trace
+from hopline.formats.schedules.chakra_order import ENDS, Key, ordered
 from hopline.formats.schedules.contents import Expand
-from hopline.formats.schedules.order import before_on_lane, depths
+from hopline.formats.schedules.order import before_on_lane
 from hopline.formats.schedules.rows import Rows
 from hopline.formats.source import shown
 from hopline.schedule.collectives.table import COLLECTIVES
-from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Buffer, Schedule
+from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Buffer, Ints, Schedule
 from hopline.schedule.shape import Shape
 
 MICROSECOND = 1_000_000
@@ -36,9 +37,6 @@ ALGORITHMS = {
 }  # fmt: skip
 """What a collective becomes where nothing else is asked for."""
 _LONGEST = (1 << 62) // MICROSECOND
-
-Key = tuple[int, int]
-"""Rank and node."""
 
 
 def expand(benchmark: str, ranks: int, size: int) -> Schedule:
@@ -68,7 +66,9 @@ class Composition:
         self._collectives = chakra_groups.collectives(traces)
         self._of = {(rank, node): one for one in self._collectives for rank, node in one.nodes.items()}
         self._nodes = {(rank, node.id): node for rank, trace in enumerate(traces) for node in trace.nodes}
-        self._messages = any(node.type in ("COMM_SEND", "COMM_RECV") for node in self._nodes.values())
+        self._keys = list(self._nodes)
+        self._marks = {key: number for number, key in enumerate(self._keys)}
+        self._messages = any(node.type in ENDS for node in self._nodes.values())
         self._ends: dict[Key, list[int]] = {}
         """Node -> rows after which it is done."""
         self._last: list[list[int]] = [[] for _ in traces]
@@ -77,20 +77,27 @@ class Composition:
         """Bytes of each rank's messages so far: each has a place of its own in the buffers."""
         self._made: dict[tuple[str, int, int], _Made] = {}
 
-    def schedule(self) -> Schedule:
-        """The schedule: of one collective of all ranks and nothing else its own, with what it promises."""
+    def schedule(self) -> tuple[Schedule, Ints]:
+        """The schedule and the mark of each row: of one collective of all ranks and nothing else its own, with its promise."""
         ranks, others = len(self._traces), set(self._nodes) - set(self._of)
         if len(self._collectives) == 1 and all(self._nodes[key].type == "METADATA" for key in others):
             sole = self._collectives[0]
             if len(sole.nodes) == ranks:
-                return self._built(sole).schedule
+                made = self._built(sole).schedule
+                return made, np.array([self._marks[key] for key in sorted(sole.nodes.items())])[made.columns.rank]
         tag = 1 + max((self._nodes[key].number("comm_tag", 0) for key in others if self._talks(key)), default=0)
-        for unit in self._order():
+        for unit in ordered(self._name, self._traces, self._nodes, self._collectives):
             if isinstance(unit, Collective):
                 tag += self._whole(unit, tag)
             else:
                 self._single(*unit)
         return self._rows.made(self._name, ranks, self._buffers())
+
+    def place(self, mark: int) -> str:
+        """Where a node stands: ``rank 2 node 17 'name'``."""
+        key = self._keys[mark]
+        name = excerpt(self._nodes[key].name.encode(), 40)
+        return f"rank {key[0]} node {key[1]}" + (f" {name!r}" if name else "")
 
     def remarks(self) -> tuple[str, ...]:
         """What was understood from the traces; once ``schedule`` was made."""
@@ -109,38 +116,16 @@ class Composition:
         return tuple(out)
 
     def _talks(self, key: Key) -> bool:
-        return self._nodes[key].type in ("COMM_SEND", "COMM_RECV")
+        return self._nodes[key].type in ENDS
 
     def _wrong(self, rank: int, what: str) -> FormatError:
         return FormatError(f"{shown(self._traces[rank].path)}: {what}")
-
-    # --- order --------------------------------------------------------------------------------------------------------
-
-    def _order(self) -> list[Key | Collective]:
-        """Nodes and collectives so that each stands behind what it depends on."""
-        units: list[Key | Collective] = list(self._collectives)
-        number = {key: i for i, one in enumerate(self._collectives) for key in one.nodes.items()}
-        for key in self._nodes:
-            if key not in number:
-                number[key] = len(units)
-                units.append(key)
-        edges = [
-            (number[rank, on], number[rank, node.id]) for (rank, _), node in self._nodes.items() for on in node.data
-        ]
-        for rank, trace in enumerate(self._traces):
-            line = [number[rank, node.id] for node in trace.nodes if (rank, node.id) in self._of]
-            edges += pairwise(line)
-        first, then = np.array(edges, np.int64).reshape(-1, 2).T
-        depth = depths(len(units), first, then)
-        if (depth < 0).any():
-            raise FormatError(f"{self._name}: nodes of its traces depend on one another in a circle")
-        return [units[i] for i in np.argsort(depth, kind="stable").tolist()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def _single(self, rank: int, number: int) -> None:
         """A node that is no collective."""
-        node = self._nodes[rank, number]
+        node, self._rows.mark = self._nodes[rank, number], self._marks[rank, number]
         waits = [row for on in node.data for row in self._ends[rank, on]]
         row = self._message(rank, node) if self._talks((rank, number)) else self._computation(rank, node)
         self._ends[rank, number] = waits if row is None else [row]
@@ -162,7 +147,7 @@ class Composition:
         return self._rows.add(COMPUTE, rank, node.duration * MICROSECOND)
 
     def _message(self, rank: int, node: Node) -> int:
-        kind, far, near = (SEND, "comm_dst", "comm_src") if node.type == "COMM_SEND" else (RECV, "comm_src", "comm_dst")
+        kind, far, near = ENDS[node.type]
         peer, size = node.number(far), node.number("comm_size")
         if not 0 <= peer < len(self._traces) or peer == rank:
             raise self._wrong(
@@ -184,7 +169,9 @@ class Composition:
     def _whole(self, one: Collective, tag: int) -> int:
         """All rows of a collective; how many tags it takes."""
         made, members = self._built(one), one.members
-        first = self._rows.extend(made.schedule, np.array(members, np.int32), tag, 2 if self._messages else 0)
+        marks = np.array([self._marks[rank, one.nodes[rank]] for rank in members])
+        buffers = 2 if self._messages else 0
+        first = self._rows.extend(made.schedule, np.array(members, np.int32), tag, marks, buffers)
         for place, rank in enumerate(members):
             node = self._nodes[rank, one.nodes[rank]]
             waits = {*self._last[rank], *(row for on in node.data for row in self._ends[rank, on])}

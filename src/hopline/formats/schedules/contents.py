@@ -74,13 +74,23 @@ class Asked:
                 raise InputError(f"{name} is {value}: expected at least {least}")
 
 
+Place = Callable[[int], str]
+"""From a row of a schedule to where it stands in its file: ``line 7, label l2``. Words are made when they are asked for."""
+
+
+def nowhere(row: int) -> str:  # noqa: ARG001 (a Place)
+    """The Place of rows that stand in no file."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A schedule from a file, what the file holds, and what should be known of both."""
+    """A schedule from a file, what the file holds, what should be known of both, and where each row stands in the file."""
 
     schedule: Schedule
     contents: Contents
     remarks: tuple[str, ...] = ()
+    place: Place = nowhere
 
 
 class Plan(Protocol):
@@ -101,6 +111,15 @@ def beyond(contents: Contents, size: int) -> tuple[str, ...]:
     if contents.sizes is None or contents.sizes[0] <= size <= contents.sizes[1]:
         return ()
     return (f"{size} bytes are asked for: {contents.name} is made for {contents.sizes[0]} to {contents.sizes[1]}",)
+
+
+def idle(ranks: int, rank: NDArray[np.int32]) -> tuple[str, ...]:
+    """A remark where some of ``ranks`` have no operation; ``rank``: of each operation."""
+    none = np.flatnonzero(np.bincount(rank, minlength=ranks) == 0)
+    if not len(none):
+        return ()
+    words = "rank has no operation" if len(none) == 1 else "ranks have no operation"
+    return (f"{len(none)} {words}: {listed(none.tolist())}",)
 
 
 def expect_ranks(shown: str, found: int, asked: Asked) -> None:

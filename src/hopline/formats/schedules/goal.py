@@ -10,21 +10,44 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePath
 
 import numpy as np
 
 from hopline.errors import FormatError
-from hopline.formats.schedules.contents import Asked, Contents, Reading, expect_no_size, expect_ranks, listed, total
+from hopline.formats.schedules.contents import Asked, Contents, Reading, expect_no_size, expect_ranks, idle, total
 from hopline.formats.schedules.goal_grammar import statements
 from hopline.formats.schedules.rows import Rows
+from hopline.formats.schedules.ties import FILE_ORDER, open_ends
 from hopline.formats.source import shown
-from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND
+from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Ints
 
 NANOSECOND = 1000
 """In picoseconds."""
 MOST_RANKS = 1 << 22
 ANY = -1
+
+
+@dataclass(slots=True)
+class Labels:
+    """Line and label of each operation of a file, in its order: arrays, since there may be millions."""
+
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    text: bytearray = field(default_factory=bytearray)
+
+    def add(self, line: int, label: bytes | None) -> None:
+        """One more."""
+        self.lines.append(line)
+        self.text += label or b""
+        self.ends.append(len(self.text))
+
+    def place(self, number: int) -> str:
+        """``line 7, label l2``."""
+        begin = self.ends[number - 1] if number else 0
+        label = self.text[begin : self.ends[number]].decode()
+        return f"line {self.lines[number]}" + (f", label {label}" if label else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +57,7 @@ class GoalPlan:
     path: str
     contents: Contents
     rows: Rows
+    labels: Labels
 
     def reading(self, asked: Asked) -> Reading:
         """See Plan."""
@@ -41,8 +65,13 @@ class GoalPlan:
             raise FormatError(f"{shown(self.path)}: {self.contents.refusal}")
         expect_ranks(shown(self.path), self.contents.ranks, asked)
         expect_no_size(shown(self.path), asked)
-        schedule = self.rows.made(self.contents.name, self.contents.ranks, in_order=True)
-        return Reading(schedule, self.contents, self.contents.remarks)
+        schedule, numbers = self.rows.made(self.contents.name, self.contents.ranks, in_order=True)
+        tied = (FILE_ORDER,) if open_ends(schedule) else ()
+        return Reading(schedule, self.contents, (*self.contents.remarks, *tied), partial(_place, self.labels, numbers))
+
+
+def _place(labels: Labels, numbers: Ints, row: int) -> str:
+    return labels.place(int(numbers[row]))
 
 
 def read(path: str) -> GoalPlan:
@@ -61,6 +90,7 @@ class _Reader:
     opened: int = 0
     """Line of the block that is read."""
     rows: Rows = field(default_factory=Rows)
+    written: Labels = field(default_factory=Labels)
     labels: dict[bytes, int] = field(default_factory=dict)
     needs: list[tuple[int, bytes, bytes, bool]] = field(default_factory=list)
     blocks: set[int] = field(default_factory=set)
@@ -91,7 +121,7 @@ class _Reader:
             raise self._wrong(self.opened, f"the block of rank {self.rank} has no end: expected a line with '}}'")
         if not self.ranks:
             raise FormatError(f"{shown(self.path)} has no num_ranks: expected a GOAL schedule")
-        return GoalPlan(self.path, self._contents(), self.rows)
+        return GoalPlan(self.path, self._contents(), self.rows, self.written)
 
     def _wrong(self, line: int, what: str) -> FormatError:
         return FormatError(f"{shown(self.path)} line {line}: {what}")
@@ -126,6 +156,8 @@ class _Reader:
             if label in self.labels:
                 raise self._wrong(line, f"label {label.decode()!r} is taken: expected each once in a rank's block")
             self.labels[label] = len(self.rows)
+        self.rows.mark = len(self.rows)
+        self.written.add(line, label)
         self.placed += int(found["cpu"] or 0) > 0 or int(found["nic"] or 0) > 0
         if found["time"]:
             self.calculations.append((self.rank << 32) + int(found["cpu"] or 0))
@@ -177,7 +209,4 @@ class _Reader:
             out.append(f"{self.placed} operations name a CPU or NIC other than 0: these numbers are left out")
         if len(set(self.calculations)) < len(self.calculations):
             out.append("calculations that no 'requires' orders go on at once; LogGOPSim takes those of one CPU in turn")
-        missing = set(range(self.ranks)) - self.blocks if self.ranks <= 1 << 20 else set()
-        if missing:
-            out.append(f"{len(missing)} ranks have no block and do nothing: {listed(missing)}")
-        return tuple(out)
+        return (*out, *idle(self.ranks, self.rows.columns()["rank"]))

@@ -6,15 +6,17 @@ What belongs here: the file as a Plan, its counts, and what of it is in order. W
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from hopline.errors import FormatError, InputError
-from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, beyond, counted, expect_ranks
+from hopline import quantity
+from hopline.errors import FormatError, InputError, QuantityError
+from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, beyond, counted, expect_ranks, idle
 from hopline.formats.schedules.msccl_places import RECEIVES, SENDS
 from hopline.formats.schedules.msccl_rows import Expansion
 from hopline.formats.schedules.msccl_xml import Algorithm, parse
 from hopline.formats.schedules.promised import Layout, benchmark
 from hopline.formats.source import shown
-from hopline.schedule.operations import Schedule
+from hopline.schedule.operations import Ints
 
 BUFFERED = (
     "its thread blocks send before they receive, which needs the buffers of NCCL's connections: what arrives goes there, "
@@ -34,8 +36,10 @@ class MscclPlan:
         """See Plan. ``asked.size`` may be left out where the file is made for one size only."""
         expect_ranks(shown(self.path), self.contents.ranks, asked)
         algorithm, size = self.algorithm, asked.size
+        own: tuple[str, ...] = ()
         if size is None and algorithm.sizes and algorithm.sizes[0] == algorithm.sizes[1] > 0:
             size = algorithm.sizes[0]
+            own = (f"for {_exact(size)}, the size that the file is made for",)
         if size is None:
             raise InputError(
                 f"{shown(self.path)} counts in chunks: give the size of a rank's buffer, "
@@ -46,18 +50,33 @@ class MscclPlan:
             layout = Layout(name, algorithm.ranks, size, algorithm.chunks, algorithm.in_place)
         except FormatError as error:
             raise FormatError(f"{shown(self.path)}: {error}") from None
-        made, remarks = self._made(layout, root(algorithm, name))
-        return Reading(made, self.contents, (*self.contents.remarks, *beyond(self.contents, size), *remarks))
+        used, how = self._expansion(layout)
+        made, steps = used.made(self.contents.name, layout.promise(root(algorithm, name)))
+        remarks = (*own, *beyond(self.contents, size), *how, *idle(made.ranks, made.columns.rank))
+        return Reading(made, self.contents, (*self.contents.remarks, *remarks), partial(_place, used, steps))
 
-    def _made(self, layout: Layout, root: int | None) -> tuple[Schedule, tuple[str, ...]]:
-        """The schedule, messages straight to their places; through buffers where it would else not come to its end."""
+    def _expansion(self, layout: Layout) -> tuple[Expansion, tuple[str, ...]]:
+        """Its rows, messages straight to their places; through buffers where it would else not come to its end."""
         straight = Expansion(self.path, self.algorithm, layout)
-        promise = layout.promise(root)
         if straight.rows.circular():
             buffered = Expansion(self.path, self.algorithm, layout, buffered=True)
             if not buffered.rows.circular():
-                return buffered.made(self.contents.name, promise), (BUFFERED,)
-        return straight.made(self.contents.name, promise), ()
+                return buffered, (BUFFERED,)
+        return straight, ()
+
+
+def _exact(size: int) -> str:
+    """A size as people write it, or in bytes where that would round it."""
+    text = quantity.show(size, "size")
+    try:
+        same = quantity.parse(text, "size") == size
+    except QuantityError:
+        same = False
+    return text if same else f"{size} bytes"
+
+
+def _place(used: Expansion, steps: Ints, row: int) -> str:
+    return used.place(int(steps[row]))
 
 
 def read(path: str) -> MscclPlan:

@@ -18,7 +18,7 @@ from hopline.formats.schedules.msccl_places import RECEIVES, SENDS, At, lanes, l
 from hopline.formats.schedules.msccl_xml import Algorithm
 from hopline.formats.schedules.promised import INPUT, OUTPUT, Layout
 from hopline.formats.schedules.rows import Rows
-from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Buffer, Schedule
+from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Buffer, Ints, Schedule
 from hopline.schedule.promises import Promise
 
 STAGING = 3
@@ -36,7 +36,7 @@ class Expansion:
         self.rows, self._buffered = Rows(), buffered
         self._done: dict[tuple[int, int, int], int] = {}
         """GPU, thread block and step -> its last row."""
-        steps = located(path, algorithm, layout)
+        self._steps = steps = located(path, algorithm, layout)
         scratch = [algorithm.gpus[rank].chunks["s"] for rank in range(algorithm.ranks)]
         layout.check_scratch(max(scratch))
         self._cut = Cut(layout, scratch, same(steps))
@@ -44,8 +44,8 @@ class Expansion:
         self._lanes = {gpu.id: lanes(path, gpu) for gpu in algorithm.gpus.values()}
         self._expand(steps)
 
-    def made(self, name: str, promise: Promise | None) -> Schedule:
-        """The schedule; buffers that nothing needs are left out."""
+    def made(self, name: str, promise: Promise | None) -> tuple[Schedule, Ints]:
+        """The schedule and the number of each row's step; buffers that nothing needs are left out."""
         rooms = self._cut.rooms
         sizes = {"data": rooms[INPUT], "output": rooms[OUTPUT], "scratch": self._cut.scratch, "staging": self._staged}
         if self._layout.in_place:
@@ -55,6 +55,11 @@ class Expansion:
             names.pop()
         buffers = tuple(Buffer(buffer, sizes[buffer]) for buffer in names)
         return self.rows.made(name, self._algorithm.ranks, buffers, promise)
+
+    def place(self, number: int) -> str:
+        """Where a step stands: ``gpu 0 tb 1 step 2 (line 14)``."""
+        at = self._steps[number]
+        return f"gpu {at.gpu.id} tb {at.block.id} step {at.number} (line {at.step.line})"
 
     def _stage(self, steps: list[At]) -> tuple[dict[tuple[int, int], tuple[int, int]], int]:
         """First byte and bytes of a slot of each thread block in the staging buffer, and bytes of the GPU with the most."""
@@ -76,7 +81,8 @@ class Expansion:
         waits: list[tuple[int, At, tuple[int, int]]] = []
         pending: list[tuple[int, int]] = []
         slots: list[int] = []
-        for at in steps:
+        for number, at in enumerate(steps):
+            self.rows.mark = number
             if at.number == 0:
                 pending, slots = [], []
             pending += [at.step.waits] if at.step.waits else []

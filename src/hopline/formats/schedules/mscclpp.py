@@ -7,16 +7,18 @@ and not made into a schedule.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from hopline.errors import FormatError, InputError
 from hopline.formats.lines import excerpt
 from hopline.formats.schedules import mscclpp_json, mscclpp_old
 from hopline.formats.schedules.bounded import whole
-from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, beyond, counted, expect_ranks
+from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, beyond, counted, expect_ranks, idle
 from hopline.formats.schedules.mscclpp_parts import LOOPS, ORDER, SWITCH, Execution
 from hopline.formats.schedules.mscclpp_run import Run
 from hopline.formats.schedules.promised import Layout, benchmark
 from hopline.formats.source import shown
+from hopline.schedule.operations import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,16 @@ class MscclppPlan:
             )
         try:
             layout = Layout(benchmark(plan.collective), len(plan.gpus), asked.size, chunks, plan.in_place)
-            schedule = Run(plan, layout).made(self.contents.name, layout.promise())
+            run = Run(plan, layout)
+            schedule, numbers = run.made(self.contents.name, layout.promise())
         except FormatError as error:
             raise FormatError(f"{where}: {error}") from None
-        return Reading(schedule, self.contents, (*self.contents.remarks, *beyond(self.contents, asked.size)))
+        remarks = (*beyond(self.contents, asked.size), *idle(schedule.ranks, schedule.columns.rank))
+        return Reading(schedule, self.contents, (*self.contents.remarks, *remarks), partial(_place, run, numbers))
+
+
+def _place(run: Run, numbers: Ints, row: int) -> str:
+    return run.place(int(numbers[row]))
 
 
 def read(path: str) -> MscclppPlan:

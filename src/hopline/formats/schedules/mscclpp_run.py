@@ -19,7 +19,7 @@ from hopline.formats.schedules.mscclpp_moves import Blocked, Moves, Worker
 from hopline.formats.schedules.mscclpp_parts import ORDER, Action, Channel, Execution
 from hopline.formats.schedules.promised import Layout
 from hopline.formats.schedules.rows import Rows
-from hopline.schedule.operations import FREE, Schedule
+from hopline.schedule.operations import FREE, Ints, Schedule
 from hopline.schedule.promises import Promise
 
 _SIGNALS = ("signal", "rlxsignal", "pws", "pwsf")
@@ -43,6 +43,8 @@ class Run:
     def __init__(self, plan: Execution, layout: Layout) -> None:
         self._plan = plan
         self.rows = Rows()
+        self._at: list[tuple[int, int, int]] = []
+        """GPU, thread block and place of the operations as they are done; a mark of ``rows`` is a number here."""
         self._moves = Moves(self.rows, plan, layout)
         self._workers = {
             (rank, block): Worker(rank, block, _lane(number, len(gpu.blocks)), actions)
@@ -59,9 +61,14 @@ class Run:
         self._wanted = self._waits_of()
         self._go()
 
-    def made(self, name: str, promise: Promise | None) -> Schedule:
-        """The schedule."""
+    def made(self, name: str, promise: Promise | None) -> tuple[Schedule, Ints]:
+        """The schedule, and the number of the operation of each row."""
         return self.rows.made(name, len(self._plan.gpus), self._moves.buffers(), promise)
+
+    def place(self, number: int) -> str:
+        """Where an operation stands: ``gpu 0 threadblock 1 op 3``."""
+        rank, block, step = self._at[number]
+        return f"gpu {rank} threadblock {block} op {step}"
 
     def _go(self) -> None:
         """Go on with each thread block in turn until all are done. Raises FormatError where none can."""
@@ -80,11 +87,13 @@ class Run:
     def _advance(self, worker: Worker) -> None:
         while worker.at < len(worker.actions):
             action = worker.actions[worker.at]
+            self.rows.mark = len(self._at)
             try:
                 self._do(worker, action)
             except Blocked as blocked:
                 worker.why = str(blocked)
                 return
+            self._at.append((worker.rank, worker.block, worker.at))
             worker.at += 1
             worker.done.append(frozenset(worker.ends()))
 

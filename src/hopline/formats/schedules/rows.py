@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from hopline.errors import FormatError
 from hopline.formats.schedules.order import before_on_lane, by_causes
+from hopline.formats.schedules.posting import posted
+from hopline.schedule.check.cells import distinct
 from hopline.schedule.matching import match
 from hopline.schedule.operations import DTYPES, FREE, NONE, Buffer, Columns, Index, Ints, Schedule
 from hopline.schedule.promises import Promise
@@ -23,9 +25,14 @@ MOST = (1 << 31) - 1
 
 
 class Rows:
-    """Rows so far, pairs of which the first waits for the second, and pairs of which it waits for the second's begin."""
+    """Rows so far, pairs of which the first waits for the second, and pairs of which it waits for the second's begin.
+
+    ``mark`` is whatever number the reader gives to rows that it adds, to tell later where in the file they come from.
+    """
 
     def __init__(self) -> None:
+        self.mark = 0
+        self._marks = array("q")
         self._columns = {name: array(_CODES[dtype]) for name, dtype in DTYPES.items() if name != "after"}
         self._waits, self._begun = array("q"), array("q")
 
@@ -49,6 +56,7 @@ class Rows:
         values = (kind, lane, buffer, source, rank, peer, start, size, other)
         for column, value in zip(self._columns.values(), values, strict=True):
             column.append(value)
+        self._marks.append(self.mark)
         return len(self) - 1
 
     def wait(self, row: int, on: int) -> None:
@@ -59,10 +67,11 @@ class Rows:
         """``row`` begins when ``on`` has begun."""
         self._begun.extend((row, on))
 
-    def extend(self, schedule: Schedule, members: Index, tags: int, buffers: int = 0) -> int:
+    def extend(self, schedule: Schedule, members: Index, tags: int, marks: Ints, buffers: int = 0) -> int:
         """All rows of another schedule; the first one's number.
 
-        Its rank r becomes ``members[r]``, its tags begin at ``tags``, its buffers at number ``buffers``.
+        Its rank r becomes ``members[r]`` and has the mark ``marks[r]``, its tags begin at ``tags``, its buffers at number
+        ``buffers``.
         """
         first, columns = len(self), schedule.columns
         is_message = columns.peer != NONE
@@ -76,6 +85,7 @@ class Rows:
         for name, column in self._columns.items():
             values = changed.get(name, getattr(columns, name))
             column.frombytes(np.ascontiguousarray(values, DTYPES[name]).tobytes())
+        self._marks.frombytes(marks[columns.rank].astype(np.int64).tobytes())
         waiting = np.flatnonzero(columns.after != NONE)
         pairs = np.concatenate([np.stack([waiting, columns.after[waiting]], axis=1), schedule.more])
         self._waits.frombytes((pairs + first).astype(np.int64).tobytes())
@@ -107,14 +117,19 @@ class Rows:
         promise: Promise | None = None,
         *,
         in_order: bool = False,
-    ) -> Schedule:
-        """The schedule; ``in_order``: its rows stay where they are, else they are sorted by causes where that can be."""
+    ) -> tuple[Schedule, Ints]:
+        """The schedule, and the mark of each of its rows.
+
+        ``in_order``: rows stay where they are, as far as they may be posted so; else they are sorted by causes if possible.
+        """
         if len(self) > MOST:
             raise FormatError(f"{name} has {len(self)} operations: expected at most {MOST}")
         columns = self.columns()
         waits, begun = _distinct(self._waits, columns), _pairs(self._begun)
-        rows = None if in_order else self._sorted(columns, waits)
+        rows = self._posted(columns, waits, begun) if in_order else self._sorted(columns, waits)
+        marks = np.array(self._marks, np.int64)
         if rows is not None:
+            marks = marks[rows]
             columns = {key: column[rows] for key, column in columns.items()}
             new = np.empty(len(rows), np.int64)
             new[rows] = np.arange(len(rows))
@@ -123,10 +138,15 @@ class Rows:
         first = np.r_[True, waits[1:, 0] != waits[:-1, 0]][: len(waits)]
         after = np.full(len(self), NONE, np.int32)
         after[waits[first, 0]] = waits[first, 1]
-        return Schedule(
+        made = Schedule(
             name, ranks, Columns(after=after, **columns), buffers, promise,
             more=waits[~first].astype(np.int32), begun=begun.astype(np.int32),
         )  # fmt: skip
+        return made, marks
+
+    def _posted(self, columns: dict[str, NDArray[Any]], waits: Ints, begun: Ints) -> Ints:
+        free = Columns(after=np.full(len(self), NONE, np.int32), **columns)
+        return posted(free, np.concatenate([waits, begun]))
 
 
 def _pairs(flat: array[int]) -> Ints:
@@ -136,7 +156,7 @@ def _pairs(flat: array[int]) -> Ints:
 def _distinct(flat: array[int], columns: dict[str, NDArray[Any]]) -> Ints:
     """Each pair once, without those that the order on a lane says already."""
     many = max(len(columns["rank"]), 1)
-    row, on = np.divmod(np.unique(_pairs(flat) @ np.array([many, 1])), many)
+    row, on = np.divmod(distinct(_pairs(flat) @ np.array([many, 1])), many)
     lanes = before_on_lane(columns["rank"], columns["lane"])
     same = (columns["rank"][row] == columns["rank"][on]) & (columns["lane"][row] == columns["lane"][on])
     kept: Ints = np.stack([row, on], axis=1)[~(same & (on < row) & (lanes[row] != NONE))]
