@@ -33,6 +33,7 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/collectives.py
 	$(BIN)/python validation/pairs.py
 	$(BIN)/python validation/diff.py
+	$(BIN)/python validation/schedules.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
 
 docs: $(VENV)/.installed-dev
