@@ -7,9 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from typed import hopline
 from written import SIZES, line, nccl, osu, scaled
-
-from hopline.cli.main import code_of
 
 MACHINES = Path(__file__).parents[1] / "data" / "machines"
 TWO = MACHINES / "two-nodes.toml"
@@ -24,13 +23,6 @@ def own_place(tmp_path, monkeypatch):
 def write(text, name="run.log"):
     Path(name).write_text(text)
     return name
-
-
-def hopline(capsys, *arguments):
-    code = code_of([str(a) for a in arguments])
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 @pytest.fixture

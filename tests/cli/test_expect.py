@@ -5,18 +5,10 @@ import time
 from pathlib import Path
 
 import pytest
+from typed import hopline
 from written import SIZES, line, nccl
 
-from hopline.cli.main import code_of
-
 TWO = str(Path(__file__).parents[1] / "data" / "machines" / "two-nodes.toml")
-
-
-def hopline(capsys, *arguments):
-    code = code_of([str(a) for a in arguments])
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 def answer(capsys, *arguments):

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from typed import hopline
 
-from hopline.cli.main import code_of
 from hopline.schedule.collectives.table import COLLECTIVES
 
 CROSSED = """num_ranks 2
@@ -21,13 +21,6 @@ b requires a
 """
 """Both ranks send, then receive (github.com/NVIDIA/nccl/issues/479)."""
 GROUPED = CROSSED.replace("b requires a\n", "")
-
-
-def hopline(capsys, *arguments):
-    code = code_of([str(a) for a in arguments])
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 def answer(capsys, *arguments):

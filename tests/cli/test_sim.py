@@ -5,18 +5,10 @@ import json
 import re
 
 import pytest
-
-from hopline.cli.main import code_of
+from typed import hopline
 
 PLAIN = ("--latency", "1us", "--bandwidth", "50GB/s")
 LEVELS = ("--level", "8:0us:450GB/s", "--level", "2:0us:50GB/s")
-
-
-def hopline(capsys, *arguments):
-    code = code_of([str(a) for a in arguments])
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 def answer(capsys, *arguments):

@@ -12,6 +12,7 @@ from pathlib import Path as File
 from hopline.errors import InputError, UnknownNameError
 from hopline.formats.schedules.contents import Asked, Contents
 from hopline.jobs.benchmarks import benchmark_of
+from hopline.jobs.collectives.names import several
 from hopline.jobs.loading import resolve
 from hopline.model.collective.table import FORMS
 from hopline.schedule.collectives.table import COLLECTIVES, Collective
@@ -82,9 +83,9 @@ def contents(name: str) -> Contents:
 def _file(name: str) -> File:
     file = File(name)
     if not file.exists():
-        algorithms = [known.name for known in COLLECTIVES.values() if known.benchmark == benchmark_of(name)]
+        algorithms = [known for known in COLLECTIVES.values() if known.benchmark == benchmark_of(name)]
         if algorithms:
-            raise InputError(f"{name} has several algorithms: expected one of {', '.join(algorithms)}")
+            raise InputError(several(name, algorithms))
         if os.sep in name or file.suffix:
             raise InputError(f"{name}: no such file (hopline schedule list has the names of collectives)")
         raise UnknownNameError("schedule or file", name, COLLECTIVES)

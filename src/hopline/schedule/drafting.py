@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from hopline.errors import InputError
 from hopline.schedule.growing import Growing
-from hopline.schedule.operations import COPY, FREE, NONE, RECV, REDUCE, SEND, Buffer, Index, Ints, Schedule
+from hopline.schedule.operations import COPY, FREE, NONE, RECV, REDUCE, SEND, Buffer, Index, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import Promise
 
 BLOCK = 1 << 17

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopline.schedule.operations import NONE, RECV, SEND, Columns, Index, Ints, Schedule
+from hopline.schedule.operations import NONE, RECV, SEND, Columns, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 BLOCK = 1 << 17
 """Rows that are looked at together."""

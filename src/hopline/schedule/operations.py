@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import InputError
-from hopline.schedule.pieces import Ints as Ints
-from hopline.schedule.pieces import split as split
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import Promise
 
 Index = NDArray[np.int32]

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from hopline.quantity import counted, show
+from hopline.records.timeline import TICK
 from hopline.schedule.collectives.table import Collective
-from hopline.schedule.faults import FAULTS, Fault
+from hopline.schedule.faults import Fault
 from hopline.schedule.operations import FREE, KINDS, NONE, RECV, SEND, Schedule
 from hopline.show.document import Block, Grid, Heading, Line
 
@@ -72,7 +73,7 @@ def operation(schedule: Schedule, row: int) -> str:
     columns = schedule.columns
     kind, size = int(columns.kind[row]), int(columns.size[row])
     if KINDS[kind] == "compute":
-        return f"compute {show(size * 1e-12, 'time')}"
+        return f"compute {show(size * TICK, 'time')}"
     place = _place(schedule, int(columns.buffer[row]), int(columns.start[row]), size)
     if kind in (SEND, RECV):
         tag = f", tag {columns.other[row]}" if columns.other[row] else ""
@@ -96,7 +97,7 @@ def proof(name: str, faults: Sequence[Fault], proved: Sequence[str], unchecked: 
     blocks: list[Block] = [verdict]
     for fault in faults:
         blocks += [Line(f"  {fault.kind}: {fault.text}", "bad")]
-    blocks += [Line(f"  {FAULTS[kind]}", "faint") for kind in dict.fromkeys(fault.kind for fault in faults)]
+    blocks += [Line(f"  {text}", "faint") for text in dict.fromkeys(fault.help for fault in faults)]
     blocks += [Line(f"  {text}") for text in proved]
     return [*blocks, *(Line(f"  not checked: {text}", "faint") for text in unchecked)]
 

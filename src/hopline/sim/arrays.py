@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from hopline.errors import InputError
 from hopline.machine.fabric import Fabric
 from hopline.records.timeline import Ticks
-from hopline.schedule.operations import COMPUTE, COPY, NONE, REDUCE, SEND, Bytes, Index, Ints, Schedule, channel
+from hopline.schedule.operations import COMPUTE, COPY, NONE, REDUCE, SEND, Bytes, Index, Schedule, channel
+from hopline.schedule.pieces import Ints
 from hopline.sim.checks import check, check_total, ticks
 
 BLOCK = 1 << 18

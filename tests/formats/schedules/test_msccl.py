@@ -11,7 +11,8 @@ from hopline.formats.schedules import table
 from hopline.formats.schedules.contents import Asked
 from hopline.schedule.check.proof import check
 from hopline.schedule.collectives.table import COLLECTIVES
-from hopline.schedule.operations import COMPUTE, COPY, FREE, NONE, RECV, REDUCE, SEND, Buffer, Columns, Schedule, split
+from hopline.schedule.operations import COMPUTE, COPY, FREE, NONE, RECV, REDUCE, SEND, Buffer, Columns, Schedule
+from hopline.schedule.pieces import split
 from hopline.schedule.shape import Shape
 from hopline.sim.engine import simulate
 

@@ -19,7 +19,7 @@ from hopline.formats.schedules.chakra_rows import Composition
 from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, counted, expect_no_size, idle, listed
 from hopline.formats.schedules.ties import FILE_ORDER, open_ends
 from hopline.formats.source import STDIN, shown
-from hopline.schedule.operations import Ints
+from hopline.schedule.pieces import Ints
 
 _NAME = re.compile(r"(?P<prefix>.*?)\.(?P<rank>\d{1,7})(?P<rest>\.(?:et|json)(?:\.\w+)?)")
 MOST_RANKS = 1 << 20

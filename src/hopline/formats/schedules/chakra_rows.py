@@ -25,7 +25,8 @@ from hopline.formats.schedules.order import before_on_lane
 from hopline.formats.schedules.rows import Rows
 from hopline.formats.source import shown
 from hopline.schedule.collectives.table import COLLECTIVES
-from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Buffer, Ints, Schedule
+from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Buffer, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.shape import Shape
 
 MICROSECOND = 1_000_000

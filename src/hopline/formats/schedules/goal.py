@@ -21,7 +21,8 @@ from hopline.formats.schedules.goal_grammar import statements
 from hopline.formats.schedules.rows import Rows
 from hopline.formats.schedules.ties import FILE_ORDER, open_ends
 from hopline.formats.source import shown
-from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND, Ints
+from hopline.schedule.operations import COMPUTE, NONE, RECV, SEND
+from hopline.schedule.pieces import Ints
 
 NANOSECOND = 1000
 """In picoseconds."""

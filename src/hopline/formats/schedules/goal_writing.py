@@ -18,7 +18,8 @@ from hopline.formats.schedules.bounded import new_file
 from hopline.formats.schedules.goal import NANOSECOND
 from hopline.formats.schedules.order import before_on_lane
 from hopline.quantity import NON_NEGATIVE
-from hopline.schedule.operations import COMPUTE, COPY, NONE, RECV, REDUCE, SEND, Ints, Schedule, channel
+from hopline.schedule.operations import COMPUTE, COPY, NONE, RECV, REDUCE, SEND, Schedule, channel
+from hopline.schedule.pieces import Ints
 
 _BLOCK = 4096
 """Lines written at a time."""

@@ -16,7 +16,7 @@ from hopline.formats.schedules.msccl_rows import Expansion
 from hopline.formats.schedules.msccl_xml import Algorithm, parse
 from hopline.formats.schedules.promised import Layout, benchmark
 from hopline.formats.source import shown
-from hopline.schedule.operations import Ints
+from hopline.schedule.pieces import Ints
 
 BUFFERED = (
     "its thread blocks send before they receive, which needs the buffers of NCCL's connections: what arrives goes there, "

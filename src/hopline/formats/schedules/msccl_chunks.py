@@ -12,7 +12,8 @@ import numpy as np
 
 from hopline.errors import FormatError, InputError
 from hopline.formats.schedules.promised import INPUT, OUTPUT, Layout
-from hopline.schedule.operations import COPY, REDUCE, Bytes, Index, Ints, Schedule
+from hopline.schedule.operations import COPY, REDUCE, Bytes, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 MOST_COUNT = 71
 """Chunks of a step: the runtimes have MSCCL_MAX_COUNT 72."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from hopline.errors import InputError
 from hopline.formats.schedules.promised import INPUT, OUTPUT, Layout
-from hopline.schedule.operations import Ints
+from hopline.schedule.pieces import Ints
 
 SCRATCH = 2
 """Number of the scratch buffer, where chunks are spoken of."""

@@ -18,7 +18,8 @@ from hopline.formats.schedules.msccl_places import RECEIVES, SENDS, At, lanes, l
 from hopline.formats.schedules.msccl_xml import Algorithm
 from hopline.formats.schedules.promised import INPUT, OUTPUT, Layout
 from hopline.formats.schedules.rows import Rows
-from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Buffer, Ints, Schedule
+from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Buffer, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import Promise
 
 STAGING = 3

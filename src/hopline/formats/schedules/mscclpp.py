@@ -18,7 +18,7 @@ from hopline.formats.schedules.mscclpp_parts import LOOPS, ORDER, SWITCH, Execut
 from hopline.formats.schedules.mscclpp_run import Run
 from hopline.formats.schedules.promised import Layout, benchmark
 from hopline.formats.source import shown
-from hopline.schedule.operations import Ints
+from hopline.schedule.pieces import Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hopline.errors import FormatError
 from hopline.formats.schedules.mscclpp_parts import Action, Execution, Span
 from hopline.formats.schedules.promised import Layout
-from hopline.schedule.operations import split
+from hopline.schedule.pieces import split
 
 SUMS = ("re", "res", "rre", "rres", "repkt", "respkt", "recpkt", "recspkt")
 PUTS = ("put", "pws", "pwsf", "ppkt", "rppkt")

@@ -19,7 +19,8 @@ from hopline.formats.schedules.mscclpp_moves import Blocked, Moves, Worker
 from hopline.formats.schedules.mscclpp_parts import ORDER, Action, Channel, Execution
 from hopline.formats.schedules.promised import Layout
 from hopline.formats.schedules.rows import Rows
-from hopline.schedule.operations import FREE, Ints, Schedule
+from hopline.schedule.operations import FREE, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import Promise
 
 _SIGNALS = ("signal", "rlxsignal", "pws", "pwsf")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopline.schedule.operations import FREE, NONE, RECV, Bytes, Index, Ints
+from hopline.schedule.operations import FREE, NONE, RECV, Bytes, Index
+from hopline.schedule.pieces import Ints
 
 
 def before_on_lane(rank: Index, lane: Bytes) -> Index:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopline.schedule.matching import ways
-from hopline.schedule.operations import NONE, RECV, SEND, Columns, Ints
+from hopline.schedule.operations import NONE, RECV, SEND, Columns
+from hopline.schedule.pieces import Ints
 
 _STEPS = 1_000_000
 """Waits of a rank that are followed one by one at most; beyond, rows that are held back go in the order of the file."""

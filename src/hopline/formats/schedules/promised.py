@@ -13,7 +13,7 @@ import numpy as np
 
 from hopline.errors import FormatError, InputError
 from hopline.schedule import promises
-from hopline.schedule.operations import Ints, split
+from hopline.schedule.pieces import Ints, split
 from hopline.schedule.promises import EVERY, Promise, given, wanted
 
 BENCHMARKS = {

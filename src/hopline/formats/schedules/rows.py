@@ -16,7 +16,8 @@ from hopline.formats.schedules.order import before_on_lane, by_causes
 from hopline.formats.schedules.posting import posted
 from hopline.schedule.check.cells import distinct
 from hopline.schedule.matching import match
-from hopline.schedule.operations import DTYPES, FREE, NONE, Buffer, Columns, Index, Ints, Schedule
+from hopline.schedule.operations import DTYPES, FREE, NONE, Buffer, Columns, Index, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import Promise
 
 _CODES = {np.uint8: "B", np.int32: "i", np.int64: "q"}

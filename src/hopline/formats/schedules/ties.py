@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hopline.formats.schedules.posting import channels
 from hopline.schedule.check.order import BEGUN, Edges, adjacency, waits, within
 from hopline.schedule.matching import match
-from hopline.schedule.operations import NONE, RECV, Index, Ints, Schedule
+from hopline.schedule.operations import NONE, RECV, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 FILE_ORDER = "messages of one pair and tag that nothing orders are matched in the order of the file"
 """What a reader should know where it does."""

@@ -12,7 +12,8 @@ import numpy as np
 from hopline.errors import InputError
 from hopline.schedule.check import words
 from hopline.schedule.check.order import spread
-from hopline.schedule.operations import COPY, REDUCE, SEND, Bytes, Index, Ints, Schedule
+from hopline.schedule.operations import COPY, REDUCE, SEND, Bytes, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 MOST = 1 << 24
 """Cuts at most."""

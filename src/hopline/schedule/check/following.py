@@ -21,7 +21,8 @@ from hopline.schedule.check.cells import Line, carried, cells, distinct
 from hopline.schedule.check.forms import Truth
 from hopline.schedule.check.order import spread
 from hopline.schedule.check.pasts import Words
-from hopline.schedule.operations import COPY, NONE, RECV, REDUCE, Index, Ints, Schedule
+from hopline.schedule.operations import COPY, NONE, RECV, REDUCE, Index, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import Promise
 
 _WORD = 64

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hopline.schedule.check import words
 from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import Fault
-from hopline.schedule.operations import COMPUTE, COPY, DTYPES, KINDS, NONE, RECV, REDUCE, SEND, Index, Ints, Schedule
+from hopline.schedule.operations import COMPUTE, COPY, DTYPES, KINDS, NONE, RECV, REDUCE, SEND, Index, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import EVERY, Given, Wanted
 
 Truth = NDArray[np.bool_]

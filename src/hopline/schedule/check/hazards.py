@@ -20,7 +20,8 @@ from hopline.schedule.check.order import spread
 from hopline.schedule.check.pasts import Past
 from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import Fault
-from hopline.schedule.operations import NONE, REDUCE, Bytes, Index, Ints, Schedule
+from hopline.schedule.operations import NONE, REDUCE, Bytes, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 KINDS = ("overwritten", "early", "clash")
 _SAYS = (

@@ -18,7 +18,8 @@ from hopline.schedule.check.origins import NOTHING, Said, Scene
 from hopline.schedule.check.pasts import Words
 from hopline.schedule.check.sorts import MOST, Sort, sort
 from hopline.schedule.faults import FAULTS, Fault
-from hopline.schedule.operations import NONE, RECV, REDUCE, Index, Ints, Schedule
+from hopline.schedule.operations import NONE, RECV, REDUCE, Index, Schedule
+from hopline.schedule.pieces import Ints
 from hopline.schedule.promises import EVERY, Wanted
 
 _WORD = 64

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hopline.schedule.operations import FREE, NONE, RECV, SEND, Bytes, Index, Ints, Schedule
+from hopline.schedule.operations import FREE, NONE, RECV, SEND, Bytes, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 LANE, AFTER, BEGUN, MESSAGE, OWN = range(5)
 """Why one row waits for another: it stands behind it, after or more, begun, the other end of a message, its own beginning."""

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from hopline.errors import InputError
 from hopline.schedule.check.forms import Truth
 from hopline.schedule.check.order import MESSAGE, Waits, adjacency, spread
-from hopline.schedule.operations import FREE, Index, Ints, Schedule
+from hopline.schedule.operations import FREE, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 Words = NDArray[np.uint64]
 DEEP = 4_000_000_000

@@ -11,7 +11,8 @@ import numpy as np
 
 from hopline.schedule.check import words
 from hopline.schedule.check.order import AFTER, BEGUN, LANE, MESSAGE, OWN, Waits
-from hopline.schedule.operations import NONE, Index, Ints, Schedule
+from hopline.schedule.operations import NONE, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 _CAUSES = {LANE: "stands behind", AFTER: "comes after", BEGUN: "waits for the beginning of", MESSAGE: "waits for"}
 _SHOWN = 8

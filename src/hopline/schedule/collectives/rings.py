@@ -9,7 +9,8 @@ import numpy as np
 
 from hopline.schedule import promises
 from hopline.schedule.drafting import Draft
-from hopline.schedule.operations import Buffer, Ints, Schedule, split
+from hopline.schedule.operations import Buffer, Schedule
+from hopline.schedule.pieces import Ints, split
 from hopline.schedule.promises import Promise
 from hopline.schedule.shape import Shape
 
