@@ -143,7 +143,7 @@ def test_nics_that_are_no_gain_say_why(capsys):
 def test_the_number_of_rings_is_told(capsys):
     _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "1KiB,1MiB,1GiB")
     (line,) = (line for line in out.splitlines() if line.startswith("rings has "))
-    assert line == "rings has 2 rings from 1 KiB to 1 MiB, 8 rings at 1 GiB: as many as are fastest."
+    assert line == "rings has 2 rings from 1 KiB to 1 MiB, 8 rings at 1 GiB: as many as are fastest by closed form."
     _, out, _ = hopline(capsys, "all_reduce", *NODES, "--sizes", "1KiB,1GiB", "--channels", "4")
     assert "\nrings has 4 rings from 1 KiB to 1 GiB.\n" in out
 

@@ -72,6 +72,16 @@ def test_traces_and_pictures_are_written(capsys, tmp_path):
     assert picture.read_text().startswith("<svg")
 
 
+@pytest.mark.parametrize("suffix", ["png", "svg", "html"])
+def test_what_takes_no_time_has_an_answer_and_no_picture(capsys, tmp_path, suffix):
+    picture = tmp_path / f"one.{suffix}"
+    code, out, err = hopline(capsys, "sim", "all_reduce-ring", "-n", "1", "--size", "1KiB", *PLAIN, "--plot", picture)
+    assert (code, err) == (0, "")
+    assert "all_reduce-ring, 1 rank, 1 KiB" in out
+    assert "No picture: nothing takes any time." in out
+    assert not picture.exists()
+
+
 def test_engines_agree(capsys):
     asked = ("all_reduce-rabenseifner", "-n", "13", "--size", "1000003B", *PLAIN)
     times = {answer(capsys, *asked, "--engine", engine)["time_ps"] for engine in ("reference", "in order", "events")}

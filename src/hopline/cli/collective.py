@@ -42,7 +42,7 @@ Examples:
     "--channels",
     type=click.IntRange(1),
     metavar="K",
-    help="Rings at once (default: as many as are fastest at each size).",
+    help="Rings at once (default: as many as are fastest by closed form at each size).",
 )
 @click.option(
     "--simulate", is_flag=True, help="Simulate every algorithm at every size too, and say where that differs."

@@ -180,4 +180,4 @@ def write(name: str, as_json: bool, to: File, format_: str | None, **given: Any)
     if as_json:
         print_json({"file": str(to), "format": format_, "remarks": remarks})
         return
-    click.echo("\n".join([f"{made.name}, {made.ranks} ranks: written to {to} ({format_})", *remarks]))
+    click.echo("\n".join([f"{made.name}, {counted(made.ranks, 'rank')}: written to {to} ({format_})", *remarks]))

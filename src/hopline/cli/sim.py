@@ -167,7 +167,9 @@ def _write(title: str, found: Found, answer: Simulated, trace: File | None, plot
     if trace is not None:
         resolve("hopline.formats.perfetto:write_perfetto")(found.schedule, answer.timeline, str(trace))
         written.append(f"\nTrace: {trace} (open it in ui.perfetto.dev)")
-    if plot is not None:
+    if plot is not None and not answer.timeline.ticks:
+        written.append("\nNo picture: nothing takes any time.")
+    elif plot is not None:
         bars = simulating.bars(found.schedule, answer.timeline)
         picture = pages.picture(title, bars.rows, (bars.lanes, bars.all_lanes), bars.all_bars)
         resolve("hopline.show.images:save")(picture, plot)

@@ -14,7 +14,7 @@ from hopline.errors import InputError
 from hopline.jobs import layout
 from hopline.machine.fabric import Fabric, Level, Levels, Wired
 from hopline.machine.topology import Machine
-from hopline.quantity import show
+from hopline.quantity import counted, show
 from hopline.records.estimate import Premise
 
 MOST_RANKS = 1 << 20
@@ -100,7 +100,7 @@ def by_levels(levels: Sequence[Level], reduce: float = 0.0) -> Network:
     made = Levels(levels, reduce, name=", then ".join(_words(level) for level in levels))
     inner = levels[0].ranks
     note = (
-        f"{ranks} ranks"
+        counted(ranks, "rank")
         if len(levels) == 1
         else f"{' x '.join(str(level.ranks) for level in levels)} ranks, {inner} in a group"
     )

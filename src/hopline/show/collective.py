@@ -73,7 +73,7 @@ def _rings(rows: Sequence[Row]) -> list[Block]:
             numbered = zip((row.times[i].number for row in rows), rows, strict=True)
             runs = ((number, [row for _, row in own]) for number, own in groupby(numbered, key=itemgetter(0)))
             told = ", ".join(f"{counted(number, RING)} {_at(own)}" for number, own in runs)
-            why = ": as many as are fastest" if any(row.times[i].beside for row in rows) else ""
+            why = ": as many as are fastest by closed form" if any(row.times[i].beside for row in rows) else ""
             lines.append(Line(f"{first.algorithm} has {told}{why}.", "faint"))
     return lines
 
