@@ -198,6 +198,7 @@ class _Reader:
             header=self._number(f"{key}.header", raw.header, "size"),
             flit=None if raw.flit is None else self._number(f"{key}.flit", raw.flit, "size"),
             route_time=None if raw.route_time is None else self._number(f"{key}.route_time", raw.route_time, "time"),
+            delay=self._number(f"{key}.delay", raw.delay, "time"),
             curve=learnt.curve if learnt else self._curve(f"{key}.pieces", raw.pieces),
             fitted=learnt.fitted if learnt else self._fitted(f"{key}.fitted", raw.fitted),
             operation=raw.operation,

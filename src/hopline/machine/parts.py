@@ -144,7 +144,8 @@ class Link:
     ``bandwidth`` is what a transfer reaches, fitted or measured where somebody did; ``peak`` is the line rate one way by
     data sheet, byte/s, None where it is not given. No cost is worked out with ``peak``: it is what costs are held against.
     ``header`` (bytes) is what cut-through waits for, ``flit`` (bytes) and ``route_time`` (s per hop) are the wormhole's;
-    None: not known. ``operation`` names the one whose curve this is, where there is one.
+    None: not known. ``operation`` names the one whose curve this is, where there is one. ``delay`` (s) is that of the cable,
+    which whoever sends over it pays, devices and switches alike.
     """
 
     name: str
@@ -159,12 +160,14 @@ class Link:
     fitted: Fitted | None = None
     peak: float | None = None
     operation: str = ""
+    delay: float = 0.0
 
     def __post_init__(self) -> None:
         POSITIVE.check(f"bandwidth of link {self.name}", self.bandwidth)
         if self.peak is not None:
             POSITIVE.check(f"peak of link {self.name}", self.peak)
         NON_NEGATIVE.check(f"header of link {self.name}", self.header)
+        NON_NEGATIVE.check(f"delay of link {self.name}", self.delay)
         if self.flit is not None:
             POSITIVE.check(f"flit of link {self.name}", self.flit)
         for part, size in (("header", self.header), ("flit", self.flit or 0.0)):
@@ -178,8 +181,8 @@ class Link:
     def cost(self, ranks: int = 2) -> Curve:
         """α-β curve of a send by an end node over this link, with a synchronisation of ``ranks``."""
         if self.curve is None:
-            return Curve.line(self.startup.total(ranks), self.bandwidth)
-        return self.curve.delayed(self.startup.sync.time(ranks))
+            return Curve.line(self.startup.total(ranks) + self.delay, self.bandwidth)
+        return self.curve.delayed(self.startup.sync.time(ranks) + self.delay)
 
 
 @dataclass(frozen=True, slots=True)

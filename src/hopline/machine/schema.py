@@ -89,6 +89,7 @@ class LinkEntry(_Struct, frozen=True):
     header: Number = "0 B"
     flit: Number | None = None
     route_time: Number | None = None
+    delay: Number = "0 s"
     pieces: list[PieceEntry] = []
     fitted: FittedEntry | None = None
     operation: str = ""

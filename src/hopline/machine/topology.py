@@ -34,10 +34,13 @@ class Leg:
         return self.origin.kind == "device" or self.origin.latency is not None
 
     def cost(self, ranks: int) -> Curve:
-        """α-β of the hop: an end node pays its start-up, a switch only its own latency, so software is not paid again."""
+        """α-β of the hop: an end node pays its start-up, a switch only its own latency, so software is not paid again.
+
+        Both pay the delay of the cable.
+        """
         if self.origin.kind == "device":
             return self.link.cost(ranks)
-        latency = self.origin.latency or 0.0
+        latency = (self.origin.latency or 0.0) + self.link.delay
         return Curve.line(latency, self.link.bandwidth)
 
 

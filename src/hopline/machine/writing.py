@@ -72,6 +72,7 @@ class _Writer:
             header=self._kept(f"{key}.header", link.header, "size", "0 B"),
             flit=None if link.flit is None else self._number(f"{key}.flit", link.flit, "size"),
             route_time=None if link.route_time is None else self._number(f"{key}.route_time", link.route_time, "time"),
+            delay=self._kept(f"{key}.delay", link.delay, "time", "0 s"),
             pieces=[_piece(piece) for piece in link.curve.pieces] if link.curve and not link.operation else [],
             fitted=_fitted(link.fitted) if link.fitted and not link.operation else None,
             operation=link.operation,

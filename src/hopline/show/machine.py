@@ -54,6 +54,8 @@ def _numbers(link: Link) -> list[tuple[str, str, str]]:
         found.append(("flit", "flit", show(link.flit, "size")))
     if link.route_time is not None:
         found.append(("route time", "route_time", show(link.route_time, "time")))
+    if link.delay:
+        found.append(("delay", "delay", show(link.delay, "time")))
     return found
 
 
@@ -145,6 +147,7 @@ def data(machine: Machine) -> dict[str, Any]:
                 "header": link.header,
                 "flit": link.flit,
                 "route_time": link.route_time,
+                "delay": link.delay,
                 "pieces": [[p.low, p.latency, p.bandwidth] for p in link.curve.pieces] if link.curve else None,
             }
             for link in machine.links.values()

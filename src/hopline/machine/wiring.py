@@ -1,0 +1,124 @@
+"""What a topology file says, before every number is known: nodes, cables, and what was counted.
+
+What belongs here: files often tell how parts are joined and not how fast; here both can be said, and a machine is made of it
+once the rates are known. Reading files is ``formats``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hopline.errors import MachineError, UnknownNameError
+from hopline.machine.parts import Duplex, Link, Node, Startup
+from hopline.machine.topology import Connection, Machine
+from hopline.quantity import NON_NEGATIVE, POSITIVE
+
+Fact = int | float | str | bool | tuple[int, ...] | tuple[str, ...] | Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """``count`` equal cables side by side between two nodes.
+
+    Attributes
+    ----------
+    ends
+        Names of two nodes.
+    label
+        What the file calls its kind: ``NV12``, ``4xHDR``, ``16 GT/s x16``. Cables of one label are one kind.
+    count
+        So many side by side; together they are one link of so many times the bandwidth.
+    bandwidth
+        Byte/s of one of them, one way; None: the file does not say.
+    latency
+        Seconds along it; None: the file does not say.
+    """
+
+    ends: tuple[str, str]
+    label: str
+    count: int = 1
+    bandwidth: float | None = None
+    latency: float | None = None
+    duplex: Duplex = "full"
+
+    def __post_init__(self) -> None:
+        ends = " - ".join(self.ends)
+        if self.count < 1:
+            raise MachineError(f"cable {ends}: {self.count} side by side: expected at least 1")
+        if self.bandwidth is not None:
+            POSITIVE.check(f"bandwidth of cable {ends}", self.bandwidth)
+        if self.latency is not None:
+            NON_NEGATIVE.check(f"latency of cable {ends}", self.latency)
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What a file says.
+
+    Attributes
+    ----------
+    format, name
+        Key of TOPOLOGIES, and what the file calls its machine (else the name of the file).
+    nodes, cables
+        In the order of the file; no pair of nodes has cables of two entries.
+    facts
+        What was counted, by the names that the format itself uses.
+    remarks
+        What a reader should know before he uses it.
+    refusal
+        Why no machine can be made of it; empty: one can, once all rates are known.
+    """
+
+    format: str
+    name: str
+    nodes: tuple[Node, ...] = ()
+    cables: tuple[Cable, ...] = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Labels of cables whose bandwidth the file does not say, each once."""
+        return tuple(dict.fromkeys(cable.label for cable in self.cables if cable.bandwidth is None))
+
+    def machine(self, rates: Mapping[str, float] | None = None) -> Machine:
+        """The machine, with ``rates`` (byte/s of one cable, one way) by label for what the file does not say.
+
+        Raises MachineError where it cannot be one, or a rate is missing; UnknownNameError for a label that needs none.
+        """
+        if self.refusal:
+            raise MachineError(f"{self.name}: {self.refusal}")
+        rates = rates or {}
+        for label in rates:
+            if label not in self.unknown:
+                raise UnknownNameError("cable without a rate", label, self.unknown)
+        missing = [label for label in self.unknown if label not in rates]
+        if missing:
+            told = ", ".join(missing[:6]) + (f" and {len(missing) - 6} more" if len(missing) > 6 else "")
+            raise MachineError(
+                f"{self.name} does not say how fast {told} is: give it, like --rate '{missing[0]}=25GB/s' (one, one way)"
+            )
+        links: dict[str, Link] = {}
+        connections = [Connection(cable.ends, _link(cable, rates, links)) for cable in self.cables]
+        return Machine(
+            self.name, f"read from {self.format}", links, {node.name: node for node in self.nodes}, tuple(connections)
+        )
+
+
+def _link(cable: Cable, rates: Mapping[str, float], links: dict[str, Link]) -> str:
+    """Name of the link of a cable among ``links``; one that is not there yet is added."""
+    rate = cable.bandwidth if cable.bandwidth is not None else rates[cable.label]
+    base = f"{cable.count} x {cable.label}" if cable.count > 1 else cable.label
+    bandwidth, delay = rate * cable.count, cable.latency or 0.0
+    number = 1
+    while True:
+        name = base if number == 1 else f"{base} ({number})"
+        known = links.get(name)
+        if known is None:
+            links[name] = Link(name, bandwidth, Startup(), cable.duplex, "cut-through", peak=bandwidth, delay=delay)
+            return name
+        if (known.bandwidth, known.delay, known.duplex) == (bandwidth, delay, cable.duplex):
+            return name
+        number += 1
