@@ -51,8 +51,7 @@ def _print_list(as_json: bool) -> None:
 
 
 def _page(machine: Machine, name: str) -> list[Block]:
-    blocks: list[Block] = [Heading(f"{machine.name}: {machine.title}")]
-    blocks += pages.links(machine) + pages.nodes(machine) + pages.operations(machine)
+    blocks = pages.page(machine)
     ends = pages.example_path(machine)
     first = next(iter(machine.operations.values()), None)
     if first is not None:

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path as File
 
 from hopline.errors import MachineError, OutputError, UnknownNameError
+from hopline.jobs import topologies
 from hopline.jobs.loading import resolve
 from hopline.machine import files
 from hopline.machine.topology import Machine
@@ -90,7 +91,19 @@ def text(name: str) -> str:
 def find(name: str) -> Machine:
     """The machine that ``name`` means: a file, a machine the user saved, or a preset, in this order."""
     file = _file_of(name)
-    return files.loads(files.preset_text(name), f"preset {name}") if file is None else files.load(file)
+    if file is None:
+        return files.loads(files.preset_text(name), f"preset {name}")
+    return topologies.machine(name) if is_foreign(name) else files.load(file)
+
+
+def is_foreign(name: str) -> bool:
+    """Whether ``name`` means a file that is not one of hopline's own machine files, but of another tool's topology."""
+    if name == "-":
+        return True
+    if len(name) > _LONGEST_NAME or name.endswith(".toml") or not File(name).is_file():
+        return False
+    own = "/" not in name and (saved_file(name).is_file() or name in files.preset_names())
+    return not own and topologies.is_topology(name)
 
 
 _LONGEST_NAME = 200
@@ -111,6 +124,8 @@ def _file_of(name: str) -> File | None:
     if name in files.preset_names():
         return None
     if File(name).is_file():
+        if topologies.is_topology(name):
+            return File(name)
         raise MachineError(f"no machine is called {name!r}; for the file of that name write ./{name}")
     if name == "local":
         raise MachineError("'local' is not measured yet: run hopline measure first")

@@ -122,3 +122,13 @@ def _link(cable: Cable, rates: Mapping[str, float], links: dict[str, Link]) -> s
         if (known.bandwidth, known.delay, known.duplex) == (bandwidth, delay, cable.duplex):
             return name
         number += 1
+
+
+def wiring_of(machine: Machine) -> Wiring:
+    """What a machine is wired like, all rates known."""
+    links = machine.links
+    cables = tuple(
+        Cable(c.ends, c.link, 1, links[c.link].bandwidth, links[c.link].delay, links[c.link].duplex)
+        for c in machine.connections
+    )
+    return Wiring("machine", machine.name, tuple(machine.nodes.values()), cables)

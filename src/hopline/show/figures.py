@@ -30,7 +30,7 @@ def times(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], axis: s
     encoding = {
         "x": size_axis(rows) if axis == "size" else _log("x", "number of chunks k"),
         "y": time_axis([t for _, ts in series.values() for t in ts]),
-        "color": _series(list(series)),
+        "color": colours(list(series)),
         "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": _dashes(list(series))},
     }
     return _page(title, {"layer": [{"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": encoding}]}, rows)
@@ -73,7 +73,7 @@ def fit(
     drawn = {
         "data": {"values": _thinned(lines)},
         "mark": {"type": "line", "strokeWidth": 2},
-        "encoding": {"x": x, "y": y, "color": _series(list(curves))},
+        "encoding": {"x": x, "y": y, "color": colours(list(curves))},
     }
     measured = {"data": {"values": _thinned(dots)}, "mark": _DOT, "encoding": {"x": x, "y": y, "shape": shape}}
     top: Spec = {"width": 640, "height": 330, "layer": [*_band(band, x, y), drawn, measured]}
@@ -160,7 +160,8 @@ def time_axis(times: Sequence[float]) -> Spec:
     return {**_log("time", "time"), "scale": {"type": "log", "nice": False, "zero": False}, "axis": axis}
 
 
-def _series(names: list[str]) -> Spec:
+def colours(names: list[str]) -> Spec:
+    """Colours of named series, in this order."""
     scale = {"domain": names, "range": [_COLOURS[i % len(_COLOURS)] for i in range(len(names))]}
     return {"field": "series", "type": "nominal", "title": None, "scale": scale}
 
@@ -217,9 +218,9 @@ def against(
     rows = [*dots, *drawn]
     x, y = size_axis(rows), time_axis([float(row["time"]) for row in rows])
     names = [name for name in _VERDICTS if any(row["verdict"] == name for row in dots)]
-    colour = {**_series(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
+    colour = {**colours(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
     dashes = {"field": "series", "type": "nominal", "legend": None, "scale": _dashes(list(lines))}
-    encoding = {"x": x, "y": y, "color": _series(list(lines)), "strokeDash": dashes}
+    encoding = {"x": x, "y": y, "color": colours(list(lines)), "strokeDash": dashes}
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": encoding}
     dot = {"mark": _DOT, "encoding": {"x": x, "y": y, "color": colour}}
     layers = [*_band(band, x, y), {"data": {"values": _thinned(drawn)}, **line}]
@@ -242,7 +243,7 @@ def ratios(rows: Sequence[tuple[float, float, float, float, str]], band: float, 
     scale = {"type": "log", "nice": False, "zero": False}
     y = {"type": "quantitative", "title": "time after / before", "scale": scale, "axis": {"format": ".3~g"}}
     names = [name for name in _VERDICTS if any(row["verdict"] == name for row in points)]
-    colour = {**_series(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
+    colour = {**colours(names), "field": "verdict", "scale": {"domain": names, "range": [_VERDICTS[n] for n in names]}}
     shade = {"data": {"values": [{}]}, "mark": {"type": "rect", "color": "#eeeeee"}}
     middle = {"data": {"values": [{}]}, "mark": {"type": "rule", "color": "#999"}, "encoding": {"y": {"datum": 1.0}}}
     layers: list[Spec] = [
@@ -286,7 +287,7 @@ def gantt(bars: Sequence[tuple[str, str, float, float]], title: str, subtitle: s
         "x": {"field": "time", "type": "quantitative", "title": "time", "axis": axis, "scale": {"nice": False}},
         "x2": {"field": "end"},
         "y": {"field": "lane", "type": "nominal", "sort": lanes, "title": None, "scale": {"paddingInner": 0.25}},
-        "color": _series(kinds) | {"field": "kind"},
+        "color": colours(kinds) | {"field": "kind"},
     }
     head = {"text": title, "subtitle": subtitle, "anchor": "start", "fontSize": 14}
     body = {"mark": {"type": "bar", "stroke": "white", "strokeWidth": 0.3}, "encoding": encoding}

@@ -16,6 +16,11 @@ from hopline.show.document import Block, Grid, Heading, Line
 from hopline.show.fitting import show_bandwidth
 
 
+def page(machine: Machine) -> list[Block]:
+    """Its links, nodes and operations."""
+    return [Heading(f"{machine.name}: {machine.title}"), *links(machine), *nodes(machine), *operations(machine)]
+
+
 def links(machine: Machine) -> list[Block]:
     """Each link with its numbers and where they are from."""
     blocks: list[Block] = []
