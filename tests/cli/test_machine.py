@@ -1,13 +1,10 @@
 """hopline machine: what a file says, rates that it lacks, and saving what was made of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
-
-from tests.typed import hopline
+from typed import hopline
 
 MATRIX = """\
 \tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity
@@ -17,19 +14,19 @@ GPU1\tNV4\t X \t0-7\t0
 
 
 @pytest.fixture
-def matrix(tmp_path: Path) -> str:
+def matrix(tmp_path):
     file = tmp_path / "matrix.txt"
     file.write_text(MATRIX)
     return str(file)
 
 
-def test_a_preset_is_shown_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_preset_is_shown_with_a_next_step(capsys):
     code, out, _ = hopline(capsys, "machine", "dgx-a100")
     assert code == 0
     assert "Try: hopline p2p --size 1MiB --machine dgx-a100" in out
 
 
-def test_a_missing_rate_is_named_and_given(capsys: pytest.CaptureFixture[str], matrix: str, tmp_path: Path) -> None:
+def test_a_missing_rate_is_named_and_given(capsys, matrix, tmp_path):
     code, out, _ = hopline(capsys, "machine", matrix)
     assert code == 0
     assert "Before it is a machine" in out
@@ -41,9 +38,7 @@ def test_a_missing_rate_is_named_and_given(capsys: pytest.CaptureFixture[str], m
     assert [link["bandwidth"] for link in links.values()] == [100e9]
 
 
-def test_saving_needs_all_rates_and_loses_nothing(
-    capsys, matrix, tmp_path
-) -> None:
+def test_saving_needs_all_rates_and_loses_nothing(capsys, matrix, tmp_path):
     file = tmp_path / "mine.toml"
     code, _, err = hopline(capsys, "machine", matrix, "--save", str(file))
     assert code == 2
@@ -63,7 +58,7 @@ def test_saving_needs_all_rates_and_loses_nothing(
         (["dgx-a100", "--order", "cyclic"], "--order needs --nodes"),
     ],
 )
-def test_refusals(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_refusals(capsys, arguments, said):
     code, _, err = hopline(capsys, "machine", *arguments)
     assert code == 2
     assert said in err
@@ -71,14 +66,14 @@ def test_refusals(capsys: pytest.CaptureFixture[str], arguments: list[str], said
 
 
 @pytest.mark.parametrize("rate", ["NV4", "NV4=", "NV4=25", "NV5=25GB/s", "=25GB/s"])
-def test_bad_rates(capsys: pytest.CaptureFixture[str], matrix: str, rate: str) -> None:
+def test_bad_rates(capsys, matrix, rate):
     code, _, err = hopline(capsys, "machine", matrix, "--rate", rate, "--save", "never.toml")
     assert code == 2
     assert err.count("\n") == 1
     assert not Path("never.toml").exists()
 
 
-def test_the_picture_is_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_picture_is_written(capsys, tmp_path):
     file = tmp_path / "machine.svg"
     code, out, _ = hopline(capsys, "machine", "dgx-a100", "--plot", str(file))
     assert code == 0

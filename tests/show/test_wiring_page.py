@@ -1,7 +1,5 @@
 """What a wiring says on the page and in the picture."""
 
-from __future__ import annotations
-
 import pytest
 
 from hopline.errors import MachineError, UnknownNameError
@@ -15,13 +13,13 @@ GPUS = tuple(Node(f"gpu{i}") for i in range(4))
 SWITCHES = (Node("s0", "switch"), Node("s1", "switch"))
 
 
-def wiring(**changes: object) -> Wiring:
+def wiring(**changes):
     cables = tuple(Cable((f"gpu{i}", f"s{i // 2}"), "NV12", 12) for i in range(4))
-    told: dict[str, object] = {"facts": {"gpus": 4}, "remarks": ("an oddity",)}
-    return Wiring("topo-m", "box", GPUS + SWITCHES, cables, **(told | changes))  # type: ignore[arg-type]
+    told = {"facts": {"gpus": 4}, "remarks": ("an oddity",)}
+    return Wiring("topo-m", "box", GPUS + SWITCHES, cables, **(told | changes))
 
 
-def test_page_counts_cables_and_names_parts() -> None:
+def test_page_counts_cables_and_names_parts():
     text = plain(pages.page(wiring(), "a matrix"))
     assert "4 devices, 2 switches, 4 connections" in text
     assert ["NV12", "4", "48", "not", "in", "the", "file", "not", "in", "the", "file", "full"] in [
@@ -31,13 +29,13 @@ def test_page_counts_cables_and_names_parts() -> None:
     assert "note: an oddity" in text
 
 
-def test_one_part_is_not_told() -> None:
+def test_one_part_is_not_told():
     whole = Wiring("f", "box", wiring().nodes, (*wiring().cables, Cable(("s0", "s1"), "up", 1, 1e9)))
     assert "parts without" not in plain(pages.page(whole, ""))
     assert pages.islands(whole) == [6]
 
 
-def test_a_rate_given_is_that_of_one_cable() -> None:
+def test_a_rate_given_is_that_of_one_cable():
     made = wiring().machine({"NV12": 25e9})
     assert made.links["12 x NV12"].bandwidth == 300e9
     with pytest.raises(MachineError, match="does not say how fast NV12 is: give it, like --rate 'NV12=25GB/s'"):
@@ -46,7 +44,7 @@ def test_a_rate_given_is_that_of_one_cable() -> None:
         wiring().machine({"NV12": 25e9, "NV4": 1e9})
 
 
-def test_cables_of_one_label_and_two_rates_are_two_links() -> None:
+def test_cables_of_one_label_and_two_rates_are_two_links():
     cables = (
         Cable(("gpu0", "s0"), "port", 1, 1e9),
         Cable(("gpu1", "s0"), "port", 1, 2e9),
@@ -56,7 +54,7 @@ def test_cables_of_one_label_and_two_rates_are_two_links() -> None:
     assert {c.link: made.links[c.link].bandwidth for c in made.connections} == {"port": 1e9, "port (2)": 2e9}
 
 
-def test_tiers_stand_above_what_they_join() -> None:
+def test_tiers_stand_above_what_they_join():
     where = positions(
         {"a": "device", "b": "device", "s": "switch", "t": "switch"}, [("a", "s"), ("b", "s"), ("s", "t")]
     )
@@ -64,12 +62,12 @@ def test_tiers_stand_above_what_they_join() -> None:
     assert where["a"][0] < where["s"][0] < where["b"][0]
 
 
-def test_devices_alone_stand_on_a_circle() -> None:
+def test_devices_alone_stand_on_a_circle():
     where = positions(dict.fromkeys("abcd", "device"), [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     assert {round((x - 0.5) ** 2 + (y - 0.5) ** 2, 12) for x, y in where.values()} == {0.25}
 
 
-def test_a_large_picture_shows_the_first_devices_and_says_so() -> None:
+def test_a_large_picture_shows_the_first_devices_and_says_so():
     nodes = (*(Node(f"h{i}") for i in range(300)), Node("s", "switch"))
     cables = tuple(Cable((f"h{i}", "s"), "c", 1, 1e9) for i in range(300))
     spec = pages.picture(Wiring("f", "big", nodes, cables))
