@@ -17,7 +17,9 @@ from hopline.errors import QuantityError
 from hopline.jobs import networks
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
-from hopline.machine.fabric import Level
+from hopline.machine.fabric import Level, Levels
+from hopline.machine.resources import Resources
+from hopline.machine.wires import Crossbar
 from hopline.quantity import bandwidth as parse_bandwidth
 from hopline.quantity import count as parse_count
 from hopline.quantity import counted
@@ -30,7 +32,11 @@ def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tu
 
 
 _ONE = (
-    click.option("--machine", metavar="NAME|FILE", help="A preset, a saved machine or a file (hopline presets)."),
+    click.option(
+        "--machine",
+        metavar="NAME|FILE",
+        help="A preset, a saved machine, a file, or a topology: torus:dims=4x4,rate=50GB/s (hopline presets).",
+    ),
     click.option("-n", "--ranks", "ranks", type=click.IntRange(1), metavar="N", help="Number of ranks."),
 )
 _SEVERAL = (
@@ -95,14 +101,10 @@ def network(
 ) -> Network:  # fmt: skip
     """The network that the options say; ``least``: the ranks that a file says."""
     ranks = least if ranks is None else ranks
-    plain = {"--latency": latency, "--bandwidth": bandwidth, "--nics": nics}
-    told = [name for name, value in plain.items() if value is not None] + (["--level"] if levels else [])
-    if reduce == 0 or bandwidth == 0:
-        _refuse("a bandwidth of 0: expected more")
+    told = _told(latency, bandwidth, nics, levels)
+    _check(reduce, bandwidth, told if machine is not None else [])
     gamma = None if reduce is None else 1 / reduce
     if machine is not None:
-        if told:
-            _refuse(f"{told[0]} does not go with --machine: the file says it")
         return networks.by_machine(resolve("hopline.jobs.machines:find")(machine), ranks, places, gamma)
     if places:
         _refuse("--on needs a --machine")
@@ -115,6 +117,38 @@ def network(
     if ranks is None:
         _refuse("-n is missing: how many ranks?")
     return networks.by_levels([Level(ranks, Curve.line(latency, bandwidth), nics or 1)], gamma or 0.0)
+
+
+def _told(latency: float | None, bandwidth: float | None, nics: int | None, levels: tuple[str, ...]) -> list[str]:
+    """Options that say a network without a machine."""
+    plain = {"--latency": latency, "--bandwidth": bandwidth, "--nics": nics}
+    return [name for name, value in plain.items() if value is not None] + (["--level"] if levels else [])
+
+
+def _check(reduce: float | None, bandwidth: float | None, beside: list[str]) -> None:
+    """``beside``: options that were given beside a machine."""
+    if reduce == 0 or bandwidth == 0:
+        _refuse("a bandwidth of 0: expected more")
+    if beside:
+        _refuse(f"{beside[0]} does not go with --machine: the file says it")
+
+
+def resources(routing: str | None, **given: Any) -> Resources:
+    """What flows share on the network that the same options say; ``routing`` None: d-mod-k."""
+    if given["machine"] is None:
+        if routing is not None:
+            _refuse("--routing needs a --machine: between levels there is one way")
+        made = network(**given).fabric
+        assert isinstance(made, Levels)
+        return Crossbar(made)
+    _check(
+        given["reduce"],
+        given["bandwidth"],
+        _told(*(given[name] for name in ("latency", "bandwidth", "nics", "levels"))),
+    )
+    ranks, reduce = given.get("least") if given["ranks"] is None else given["ranks"], given["reduce"]
+    machine = resolve("hopline.jobs.machines:find")(given["machine"])
+    return networks.wires(machine, ranks, given["places"], routing or "d-mod-k", None if reduce is None else 1 / reduce)
 
 
 def _by_levels(texts: tuple[str, ...], ranks: int | None, gamma: float | None) -> Network:

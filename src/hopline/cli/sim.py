@@ -1,40 +1,43 @@
 """``hopline sim``: a schedule on a network, event by event.
 
-What belongs here: its options, and its answer as JSON.
+What belongs here: its options, and which simulation answers them.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path as File
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import click
 
-from hopline.cli.network_options import network, network_options
+from hopline.cli import sim_page
+from hopline.cli.network_options import network, network_options, resources
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.schedule_options import file_size, schedule_options, shape_of, whole
+from hopline.cli.sim_page import Answered, said
 from hopline.errors import InputError, QuantityError
-from hopline.jobs import schedules, simulating
-from hopline.jobs.loading import resolve
+from hopline.jobs import flowing, schedules, simulating
 from hopline.jobs.networks import Network
 from hopline.jobs.schedules import Found
-from hopline.jobs.simulating import Simulated
 from hopline.machine.loggops import LogGOPS
-from hopline.quantity import counted, parse, show
-from hopline.records.estimate import Premise
-from hopline.show import simulation as pages
+from hopline.machine.resources import Resources
+from hopline.quantity import parse
+from hopline.show import flows as flow_pages
 from hopline.show.document import print_document
-from hopline.show.schedule import remarks
 
 EXAMPLES = """\b
 Examples:
   hopline sim all_reduce-ring -n 16 --size 192MiB --latency 1us --bandwidth 50GB/s
   hopline sim all_reduce-hierarchical --size 192MiB --level 8:1us:450GB/s --level 2:2us:50GB/s
   hopline sim alltoall-pairwise --machine dgx-h100 -n 16 --size 64MiB --plot who.html
+  hopline sim alltoall-pairwise -n 64 --size 64MiB --sharing max-min --machine fat-tree:leaves=8,hosts=8,spines=4,rate=50GB/s
   hopline sim program.goal --loggops L=2500ns,o=1500ns,g=1000ns,G=6ns --path
   hopline sim all_reduce-ring -n 8 --size 1MiB --latency 1us --bandwidth 50GB/s --trace ring.json.gz   # for Perfetto
 """
+N = TypeVar("N", Network, Resources)
+SHARING = ("ports", "max-min", "inverse-rtt")
 ENGINES = ("reference", "in order", "events")
 
 
@@ -49,6 +52,17 @@ ENGINES = ("reference", "in order", "events")
     "its receive (none: never). Like L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=256KiB.",
 )
 @quantity("--eager", "size", "Messages of at most these bytes do not wait for their receiver (0).")
+@click.option(
+    "--sharing",
+    type=click.Choice(SHARING),
+    default="ports",
+    help="What happens where messages meet: ports carry one at a time, or flows share all links of their ways (ports).",
+)
+@click.option(
+    "--routing",
+    metavar="RULE",
+    help="Ways of flows: shortest, d-mod-k, ecmp (or ecmp:seed=7), up-down (d-mod-k).",
+)
 @click.option("--by-rounds", is_flag=True, help="No round begins before the one before it has ended everywhere.")
 @click.option("--path", "show_path", is_flag=True, help="Show the operations on the critical path.")
 @click.option("--engine", type=click.Choice(ENGINES), help="Which engine; they agree (default: the fastest that can).")
@@ -58,74 +72,118 @@ ENGINES = ("reference", "in order", "events")
 @plot_option("who does what when")
 @json_option
 def sim(
-    name: str, loggops: str | None, eager: float | None, by_rounds: bool, show_path: bool, engine: str | None,
-    trace: File | None, plot: File | None, as_json: bool, **given: Any,
+    name: str, loggops: str | None, eager: float | None, sharing: str, routing: str | None, by_rounds: bool, show_path: bool,
+    engine: str | None, trace: File | None, plot: File | None, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Simulate a schedule: NAME of a collective and its algorithm (hopline schedule list), or a FILE (GOAL, MSCCL XML).
 
-    A message starts when both ends are ready and their ports are free, and holds both ports for its start-up and its bytes.
-    Times are whole picoseconds; the same question always gives the same answer. Formula and simulation stand side by side.
+    By ports: a message starts when both ends are ready and their ports are free, and holds both for its start-up and bytes.
+    By --sharing max-min: messages are flows that start when both ends are ready and share all links of their ways; what
+    binds, and who loses by it, is told. Times are whole picoseconds; the same question always gives the same answer.
     """
-    keep = trace is not None or plot is not None
-    if loggops is not None:
-        found, answer = _by_loggops(name, loggops, keep, engine, {"eager": eager, "by_rounds": by_rounds, **given})
-        title, note = _said(found), f"LogGOPS: {loggops}"
-        premises: tuple[Premise, ...] = ()
-    else:
-        found, network = _found(name, given)
-        answer = simulating.simulate(
-            found, network, eager=whole(eager or 0), by_rounds=by_rounds, keep=keep, way=engine
-        )
-        title, note = f"{_said(found)}, {network.fabric.name}", network.note
-        premises = network.premises
-    written = _write(title, found, answer, trace, plot)
+    asked = Asked(
+        name, loggops, sharing, routing, whole(eager or 0), by_rounds, engine, trace is not None or plot is not None
+    )
+    _check(asked, given)
+    answered = (_by_loggops if loggops is not None else _by_ports if sharing == "ports" else _by_flows)(asked, given)
+    written = sim_page.write(answered, trace, plot)
     if as_json:
-        print_json(_data(found, answer))
+        print_json(sim_page.data(answered))
         return
-    form = None if answer.least is None or answer.most is None else (answer.least, answer.most)
-    page = pages.page(title, note, answer.timeline, form, answer.busbw, answer.shares, answer.busiest)
-    page += pages.premises(premises)
-    page += pages.path(_path(found, answer)) if show_path else []
-    page += remarks(found.remarks)
-    print_document(page)
+    print_document(sim_page.page(answered, show_path))
     for line in written:
         click.echo(line)
 
 
-def _found(name: str, given: dict[str, Any]) -> tuple[Found, Network]:
-    """The schedule and its network; of a file the ranks are those it says."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options say beside the network and the schedule's shape."""
+
+    name: str
+    loggops: str | None
+    sharing: str
+    routing: str | None
+    eager: int
+    by_rounds: bool
+    engine: str | None
+    keep: bool
+
+
+def _check(asked: Asked, given: dict[str, Any]) -> None:
+    """Options that exclude each other."""
+    if asked.sharing == "ports" and asked.routing is not None:
+        _exclude("--routing", "without --sharing max-min: between ports the shortest way is taken")
+    if asked.sharing != "ports":
+        for option, value in (
+            ("--loggops", asked.loggops),
+            ("--by-rounds", asked.by_rounds),
+            ("--engine", asked.engine),
+        ):
+            if value:
+                _exclude(option, f"with --sharing {asked.sharing}")
+    if asked.loggops is None:
+        return
+    beside = {"eager": asked.eager, "by_rounds": asked.by_rounds} | given
+    for option in ("eager", "by_rounds", "machine", "places", "latency", "bandwidth", "nics", "levels"):
+        if beside[option]:
+            _exclude(f"--{option.replace('_', '-')}", "with --loggops, which says what messages cost")
+
+
+def _exclude(option: str, why: str) -> NoReturn:
+    raise click.UsageError(f"{option} does not go {why}", click.get_current_context())
+
+
+def _by_ports(asked: Asked, given: dict[str, Any]) -> Answered:
+    found, made = _found(asked.name, given, lambda least: network(**given, least=least))
+    answer = simulating.simulate(
+        found, made, eager=asked.eager, by_rounds=asked.by_rounds, keep=asked.keep, way=asked.engine
+    )
+    return Answered(found, answer, f"{said(found)}, {made.fabric.name}", made.note, made.premises)
+
+
+def _by_flows(asked: Asked, given: dict[str, Any]) -> Answered:
+    found, made = _found(asked.name, given, lambda least: resources(asked.routing, **given, least=least))
+    flowed = flowing.flow(found, made, rule=asked.sharing, eager=asked.eager, keep=asked.keep)
+    note = flow_pages.rule(asked.sharing, flowed.routing)
+    return Answered(found, flowed.simulated, f"{said(found)}, {made.name}", note, flowed=flowed)
+
+
+def _found(name: str, given: dict[str, Any], make: Callable[[int | None], N]) -> tuple[Found, N]:
+    """The schedule and its network, which is made for at least some ranks; of a file the ranks are those it says."""
     choice = {key: given.pop(key) for key in ("size", "hierarchy", "chunks", "channels", "targets")}
     entry = schedules.entry_of(name)
     if entry is None:
         found = schedules.read(name, file_size(choice), given["ranks"])
-        made = network(**given, least=found.schedule.ranks)
+        made = make(found.schedule.ranks)
         if made.ranks != found.schedule.ranks:
             raise InputError(
                 f"{name} is for {found.schedule.ranks} ranks: expected as many on the network, not {made.ranks}"
             )
         return found, made
-    made = network(**given)
-    shape = shape_of(entry, made.ranks, **choice, network=(made.shape, made.nics))
+    made = make(None)
+    nested = (
+        made if isinstance(made, Network) else network(**given) if {"levels", "channels"} & set(entry.uses) else None
+    )
+    shape = shape_of(entry, made.ranks, **choice, network=(nested.shape, nested.nics) if nested else ((), 1))
     return schedules.built(entry, shape), made
 
 
-def _by_loggops(name: str, text: str, keep: bool, engine: str | None, given: dict[str, Any]) -> tuple[Found, Simulated]:
+def _by_loggops(asked: Asked, given: dict[str, Any]) -> Answered:
     """LogGOPS takes the place of a network, so only the ranks of it may be given."""
-    for option in ("eager", "by_rounds", "machine", "places", "latency", "bandwidth", "nics", "levels"):
-        if given.pop(option):
-            raise click.UsageError(
-                f"--{option.replace('_', '-')} does not go with --loggops, which says what messages cost",
-                click.get_current_context(),
-            )
-    params, rate = _parameters(text), given.pop("reduce")
+    for option in ("machine", "places", "latency", "bandwidth", "nics", "levels"):
+        given.pop(option)
+    assert asked.loggops is not None
+    params, rate = _parameters(asked.loggops), given.pop("reduce")
     ranks = given.pop("ranks")
-    entry = schedules.entry_of(name)
+    entry = schedules.entry_of(asked.name)
     found = (
-        schedules.read(name, file_size(given), ranks)
+        schedules.read(asked.name, file_size(given), ranks)
         if entry is None
         else schedules.built(entry, shape_of(entry, ranks, **given))
     )
-    return found, simulating.simulate_loggops(found, params, reduce=1 / rate if rate else 0.0, keep=keep, way=engine)
+    reduce = 1 / rate if rate else 0.0
+    answer = simulating.simulate_loggops(found, params, reduce=reduce, keep=asked.keep, way=asked.engine)
+    return Answered(found, answer, said(found), f"LogGOPS: {asked.loggops}")
 
 
 def _parameters(text: str) -> LogGOPS:
@@ -144,56 +202,3 @@ def _parameters(text: str) -> LogGOPS:
     if missing:
         raise InputError(f"--loggops: {', '.join(missing)} missing: expected like L=2500ns,o=1500ns,g=1000ns,G=6ns")
     return LogGOPS(**told)
-
-
-def _said(found: Found) -> str:
-    parts = [found.schedule.name, counted(found.schedule.ranks, "rank")]
-    if found.shape is not None and found.entry is not None:
-        parts.append(show(found.shape.size, "size"))
-        for name in ("chunks", "channels", "targets"):
-            if name in found.entry.uses:
-                parts.append(counted(getattr(found.shape, name), name[:-1]))
-    return ", ".join(parts)
-
-
-def _path(found: Found, answer: Simulated) -> list[pages.PathStep]:
-    steps = simulating.steps(found.schedule, answer.timeline)
-    return [(step.kind, step.rank, step.peer, step.size, step.start, step.end) for step in steps]
-
-
-def _write(title: str, found: Found, answer: Simulated, trace: File | None, plot: File | None) -> list[str]:
-    """Write the files that were asked for; a line for each."""
-    written = []
-    if trace is not None:
-        resolve("hopline.formats.perfetto:write_perfetto")(found.schedule, answer.timeline, str(trace))
-        written.append(f"\nTrace: {trace} (open it in ui.perfetto.dev)")
-    if plot is not None and not answer.timeline.ticks:
-        written.append("\nNo picture: nothing takes any time.")
-    elif plot is not None:
-        bars = simulating.bars(found.schedule, answer.timeline)
-        picture = pages.picture(title, bars.rows, (bars.lanes, bars.all_lanes), bars.all_bars)
-        resolve("hopline.show.images:save")(picture, plot)
-        written.append(f"\nPicture: {plot}")
-    return written
-
-
-def _data(found: Found, answer: Simulated) -> dict[str, Any]:
-    timeline = answer.timeline
-    return {
-        "schedule": found.schedule.name,
-        "ranks": found.schedule.ranks,
-        "size": None if found.shape is None else found.shape.size,
-        "machine": timeline.machine,
-        "engine": timeline.engine,
-        "remarks": found.remarks,
-        "time_s": timeline.time,
-        "time_ps": timeline.ticks,
-        "closed_form_s": None if answer.most is None else {"least": answer.least, "most": answer.most},
-        "busbw": answer.busbw,
-        "messages": timeline.messages,
-        "bytes": timeline.size,
-        "finish_ps": timeline.finish.tolist(),
-        "critical_path_shares": answer.shares,
-        "critical_path": [asdict(step) for step in simulating.steps(found.schedule, timeline)],
-        "ports": dict(answer.busiest),
-    }

@@ -18,7 +18,7 @@ from hopline.machine.fabric import through
 from hopline.machine.topology import Machine, Path
 from hopline.model.library import Sends
 
-WIRES = {r"nv|xgmi|c2c|ualink": "nvlink", r"pci|upi|qpi|shm": "pci"}
+WIRES = {r"nv|xgmi|c2c|ualink|inside$": "nvlink", r"pci|upi|qpi|shm": "pci"}
 """Start of a link's name -> what collectives take it for; any other link is a network."""
 
 

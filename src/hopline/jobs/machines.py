@@ -17,6 +17,7 @@ from hopline.errors import MachineError, OutputError, UnknownNameError
 from hopline.jobs import topologies
 from hopline.jobs.loading import resolve
 from hopline.machine import files
+from hopline.machine.generated.table import generate, is_topology
 from hopline.machine.topology import Machine
 
 
@@ -84,12 +85,16 @@ def _title_of(file: File) -> str:
 
 def text(name: str) -> str:
     """The TOML of a machine by name or file. Raises UnknownNameError where neither exists."""
+    if _is_made(name):
+        return str(resolve("hopline.machine.writing:dumps")(generate(name)))
     file = _file_of(name)
     return files.preset_text(name) if file is None else files.text_of(file)
 
 
 def find(name: str) -> Machine:
-    """The machine that ``name`` means: a file, a machine the user saved, or a preset, in this order."""
+    """The machine that ``name`` means: a topology and its numbers, a file, one the user saved, or a preset, in this order."""
+    if _is_made(name):
+        return generate(name)
     file = _file_of(name)
     if file is None:
         return files.loads(files.preset_text(name), f"preset {name}")
@@ -104,6 +109,11 @@ def is_foreign(name: str) -> bool:
         return False
     own = "/" not in name and (saved_file(name).is_file() or name in files.preset_names())
     return not own and topologies.is_topology(name)
+
+
+def _is_made(name: str) -> bool:
+    """Whether a name means a topology; what the user saved under the name of one comes first."""
+    return is_topology(name) and (":" in name or not saved_file(name).is_file())
 
 
 _LONGEST_NAME = 200

@@ -14,6 +14,7 @@ from hopline.errors import InputError
 from hopline.jobs import layout
 from hopline.machine.fabric import Fabric, Level, Levels, Wired
 from hopline.machine.topology import Machine
+from hopline.machine.wires import Wires
 from hopline.quantity import counted, show
 from hopline.records.estimate import Premise
 
@@ -77,6 +78,13 @@ def by_machine(machine: Machine, ranks: int | None, names: Sequence[str] = (), r
     between = [Level(nodes, laid.sends.far, wired.nics(*far))] if laid.sends.far is not None and far else []
     levels = Levels([*inside, *between], wired.reduce, name=machine.name)
     return Network(wired, levels, laid.note, _premises(laid))
+
+
+def wires(
+    machine: Machine, ranks: int | None, names: Sequence[str], routing: str, reduce: float | None = None
+) -> Wires:
+    """What flows share, with ranks on the same devices as ``by_machine``, which need not be spread evenly."""
+    return Wires(machine, layout.devices(machine, ranks, names), routing, reduce)
 
 
 def _premises(laid: layout.Layout) -> tuple[Premise, ...]:

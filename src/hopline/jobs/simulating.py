@@ -76,7 +76,7 @@ def simulate(
     timeline: Timeline = engine(found.schedule, network.fabric, eager=eager, by_rounds=by_rounds, keep=keep, way=way)
     form = _form(found, network)
     least, most = (None, None) if form is None else bounds(form, network.levels)
-    return _said(found, timeline, least, most)
+    return said(found, timeline, least, most)
 
 
 def _form(found: Found, network: Network) -> Form | None:
@@ -97,10 +97,11 @@ def simulate_loggops(
     timeline = resolve("hopline.sim.loggops:simulate_loggops")(
         found.schedule, params, reduce=reduce, keep=keep, way=way
     )
-    return _said(found, timeline, None, None)
+    return said(found, timeline, None, None)
 
 
-def _said(found: Found, timeline: Timeline, least: float | None, most: float | None) -> Simulated:
+def said(found: Found, timeline: Timeline, least: float | None, most: float | None) -> Simulated:
+    """What a timeline says of ``found``; ``least`` and ``most`` are seconds of the closed form."""
     total = timeline.ticks
     order = np.argsort(-timeline.busy, kind="stable")
     busy = [(timeline.ports[i], float(timeline.busy[i] / total)) for i in order if total and timeline.busy[i]]

@@ -14,7 +14,7 @@ from hopline.machine.parts import Duplex, Link, Node, Startup
 from hopline.machine.topology import Connection, Machine
 from hopline.quantity import NON_NEGATIVE, POSITIVE
 
-Fact = int | float | str | bool | tuple[int, ...] | tuple[str, ...] | Mapping[str, int]
+Fact = int | float | str | bool | tuple[float, ...] | tuple[str, ...] | Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ What belongs here: from values to a specification. Turning one into a file is ``
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -305,4 +306,4 @@ def gantt(bars: Sequence[tuple[str, str, float, float]], title: str, subtitle: s
 
 def _numbered(text: str) -> list[tuple[int, str]]:
     """Numbers in order of their value."""
-    return [(int(part), "") if part.isdigit() else (0, part) for part in text.split()]
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", text)]

@@ -24,8 +24,8 @@ MOST = 1 << 27
 _BOM = b"\xef\xbb\xbf"
 
 
-def usable(path: str) -> None:
-    """Raise FormatError for a folder and for an empty file."""
+def usable(path: str, what: str = "schedule") -> None:
+    """Raise FormatError for a folder and for an empty file; ``what`` is expected in it."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -33,9 +33,9 @@ def usable(path: str) -> None:
     if path == STDIN:
         return
     if stat.S_ISDIR(found.st_mode):
-        raise FormatError(f"{shown(path)} is a folder: expected a schedule file")
+        raise FormatError(f"{shown(path)} is a folder: expected a {what} file")
     if stat.S_ISREG(found.st_mode) and not found.st_size:
-        raise FormatError(f"{shown(path)} is empty: expected a schedule")
+        raise FormatError(f"{shown(path)} is empty: expected a {what}")
 
 
 def pieces(path: str, most: int | None = None) -> Iterator[bytes]:

@@ -14,7 +14,9 @@ from hopline.curve import Hop
 from hopline.errors import InputError, UnknownNameError
 from hopline.jobs.verify.collectives import COLLECTIVE_KINDS
 from hopline.jobs.verify.cuts import occupies, pipelined
+from hopline.jobs.verify.deadlocks import buffer_dependency
 from hopline.jobs.verify.inputs import Inputs, hops, number, numbers, optional, text, whole
+from hopline.jobs.verify.slots import SLOT_KINDS
 from hopline.model import chunks, forwarding, limits, pipeline
 from hopline.quantity import convert
 
@@ -201,6 +203,8 @@ KINDS: dict[str, Kind] = {
     "concurrency": _concurrency,
     "target_rate_needs": _target_rate_needs,
     "units": _units,
+    "buffer_dependency": buffer_dependency,
     **COLLECTIVE_KINDS,
+    **SLOT_KINDS,
 }
 """Kind of case -> its inputs -> its outputs."""

@@ -1,0 +1,1 @@
+"""Machines by a formula: fat trees, rails, tori, dragonflies, supernodes."""
