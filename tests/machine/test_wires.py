@@ -87,6 +87,8 @@ def test_ranks_of_one_device_send_over_its_memory():
     assert set(used(wires, 1, 3)[0]) == {"a>m", "m>b", "memory of a"}
     with pytest.raises(MachineError, match="ranks 2 and 3 are both on b, which has no memory to send over"):
         used(wires, 2, 3)
+    with pytest.raises(MachineError, match="rank 2 sends to itself on b, which has no memory"):
+        used(wires, 2, 2)
 
 
 @pytest.mark.parametrize(

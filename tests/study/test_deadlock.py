@@ -2,26 +2,22 @@
 
 import math
 import random
-import sys
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
+from packets import Network
 
 from hopline.errors import InputError
 from hopline.records.deadlock import Net, Trails
 from hopline.study import deadlock_filling as filling
 from hopline.study.deadlock import search
+from hopline.study.deadlock_changes import changed
 from hopline.study.deadlock_cuts import Order, feedback, smallest
 from hopline.study.deadlock_cycles import Budget, grouped, shortest_cycle, tangles
 from hopline.study.deadlock_loops import threshold
 from hopline.study.deadlock_order import Ways
-from hopline.study.deadlock_remedies import changed
 from hopline.study.deadlock_waits import waits
-
-sys.path.insert(0, str(Path(__file__).parent))
-from packets import Network
 
 
 def made(lines, rate=None, offers=None):
@@ -184,7 +180,9 @@ def test_a_flow_that_has_no_other_way_is_told():
     net, trails = made(["a s b s c", "x s b s x2"])
     found = search(net, trails, one_class)
     assert found.cycle == ()
-    assert [loop.nodes for loop in found.loops] == [(net.names.index("s"), net.names.index("b"), net.names.index("s"))] * 2
+    assert [loop.nodes for loop in found.loops] == [
+        (net.names.index("s"), net.names.index("b"), net.names.index("s"))
+    ] * 2
     back = made(["a s t s t b"])
     found = search(*back, one_class)
     assert found.cycle

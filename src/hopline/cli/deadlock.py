@@ -105,7 +105,7 @@ def _asked(
         raise click.UsageError("which flows? Give a FILE of routes, or --machine")
     if bandwidth is not None:
         raise click.UsageError("--bandwidth does not go with --machine, which says it")
-    return deadlocks.of_machine(machine, routing or "shortest", pairs, channels or 1)
+    return deadlocks.of_name(machine, routing or "shortest", pairs, channels or 1)
 
 
 def _data(asked: Asked, found: Answer, title: str) -> dict[str, Any]:

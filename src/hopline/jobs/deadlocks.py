@@ -18,6 +18,7 @@ from hopline.errors import InputError, MachineError, UnknownNameError
 from hopline.formats.routes import Flow
 from hopline.jobs.loading import resolve
 from hopline.machine.graph import Graph, Hops, Index
+from hopline.machine.topology import Machine
 from hopline.quantity import counted
 from hopline.records.deadlock import Answer, Net, Start, Trails
 from hopline.study.deadlock import search
@@ -95,15 +96,21 @@ CLASS_RULES: dict[str, tuple[str, Callable[[Net, Trails, Sequence[str]], Rule]]]
 """Name -> (what it does, how it is made)."""
 
 
-def of_machine(name: str, routing: str, pairs: Sequence[str] = (), channels: int = 1) -> Asked:
+def of_name(name: str, routing: str, pairs: Sequence[str] = (), channels: int = 1) -> Asked:
+    """See ``of_machine``; the machine by its name, file or topology."""
+    return of_machine(resolve("hopline.jobs.machines:find")(name), routing, pairs, channels)
+
+
+def of_machine(machine: Machine, routing: str, pairs: Sequence[str] = (), channels: int = 1) -> Asked:
     """All pairs of devices of a machine, or those named (``A>B``), by a key of ROUTINGS.
 
     Raises MachineError, UnknownNameError and InputError where they are not there, and InputError for too many.
     """
-    graph = Graph(resolve("hopline.jobs.machines:find")(name))
+    graph = Graph(machine)
+    flows = (len(pairs) or len(graph.devices) * (len(graph.devices) - 1)) * channels
+    if flows > MOST_PAIRS:
+        raise InputError(f"{flows:,} flows: expected at most {MOST_PAIRS:,}; name some with --pairs")
     origin, target = _pairs(graph, pairs)
-    if len(origin) * channels > MOST_PAIRS:
-        raise InputError(f"{len(origin) * channels:,} flows: expected at most {MOST_PAIRS:,}; name some with --pairs")
     origin, target = np.repeat(origin, channels), np.repeat(target, channels)
     channel = np.tile(np.arange(channels, dtype=np.int32), len(origin) // channels)
     hops = resolve("hopline.machine.routing.table:find")(routing)(graph, origin, target, channel)

@@ -122,10 +122,11 @@ class Wires(Resources):
     def _check_own(self, hops: Hops, sender: Index, receiver: Index) -> None:
         alone = np.flatnonzero((np.diff(hops.start) == 0) & (self._memory[self._node[sender]] < 0))
         if len(alone):
-            a, b, place = (int(sender[alone[0]]), int(receiver[alone[0]]), self.places[sender[alone[0]]])
+            a, b = int(sender[alone[0]]), int(receiver[alone[0]])
+            who = f"rank {a} sends to itself" if a == b else f"ranks {a} and {b} are both"
             raise MachineError(
-                f"ranks {a} and {b} are both on {place}, which has no memory to send over: expected one rank a device, or a "
-                "memory with a bandwidth"
+                f"{who} on {self.places[a]}, which has no memory to send over: expected one rank a device, or a memory with a "
+                "bandwidth"
             )
 
     def resource(self, number: int) -> str:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from hopline.records.deadlock import Answer, Bounds, Net, Trails, Wait
 from hopline.study import deadlock_filling as filling
+from hopline.study.deadlock_changes import Classify, Given
 from hopline.study.deadlock_cuts import LIMIT, Arc, Bits, Cut, feedback, smallest
 from hopline.study.deadlock_cycles import Budget, grouped, shortest_cycle
 from hopline.study.deadlock_loops import loops
-from hopline.study.deadlock_remedies import Classify, Given, remedies
+from hopline.study.deadlock_remedies import remedies
 from hopline.study.deadlock_waits import Waits, waits
 
 Numbers = NDArray[np.int64]

@@ -94,6 +94,9 @@ def shortest_cycle(arcs: Arcs, budget: Budget) -> tuple[list[int], bool]:
     Nodes are tried in order; one that was tried is taken out, and with it what then lies on no cycle any more, so that a
     long ring is gone through once. Where the budget ends first, what was found so far is returned.
     """
+    alone = next((node for node in sorted(arcs) if node in arcs[node]), None)
+    if alone is not None:
+        return [alone], True
     into = grouped((target, origin) for origin, targets in arcs.items() for target in targets)
     gone: set[int] = set()
     best: list[int] = []
@@ -102,10 +105,10 @@ def shortest_cycle(arcs: Arcs, budget: Budget) -> tuple[list[int], bool]:
             continue
         cycle = _through(start, arcs, gone, len(best) - 1 if best else 0, budget)
         best = cycle or best
-        if len(best) in (1, 2) or budget.left < 0:
+        if len(best) == 2 or budget.left < 0:
             break
         _take_out(start, arcs, into, gone)
-    return best, budget.left >= 0 or len(best) in (1, 2)
+    return best, budget.left >= 0 or len(best) == 2
 
 
 def _through(start: int, arcs: Arcs, gone: set[int], most: int, budget: Budget) -> list[int]:

@@ -7,7 +7,7 @@ from topology_files import GRAPH, HWLOC, HWLOC1, MATRIX, NCCL, SMALL, TACCL, cab
 
 from hopline.errors import FormatError, HoplineError, MachineError
 from hopline.formats.topologies import xml
-from hopline.formats.topologies.rates import pcie
+from hopline.formats.topologies.rates import NVLINKS, XGMI, pcie, xgmi
 from hopline.formats.topologies.table import TOPOLOGY_FORMATS, recognise
 from hopline.jobs.loading import resolve
 from hopline.machine import files
@@ -123,12 +123,22 @@ def test_pcie(speed, width, expected):
     assert found is None if expected is None else found == pytest.approx(expected, rel=1e-12)
 
 
+def test_links_add_up_to_what_the_makers_give():
+    """Both ways of a whole GPU: links x rate x 2."""
+    gpus = {60: (4, 160e9), 70: (6, 300e9), 80: (12, 600e9), 86: (4, 112.5e9), 90: (18, 900e9), 100: (18, 1800e9)}
+    assert {sm: (count, 2 * count * NVLINKS[sm][1]) for sm, (count, _) in gpus.items()} == gpus
+    assert 2 * XGMI["908"] == 92e9
+    assert xgmi("gfx942:sramecc+:xnack-")[1] == 128e9 / 2
+    assert xgmi("gfx1") == ("xGMI", None)
+
+
 # --- the others ---------------------------------------------------------------------------------------------------
 
 
 def test_graph(tmp_path):
     wiring = wired(written(tmp_path, GRAPH))
     assert wiring.facts["g0_orders"] == ("0-2-1", "0-2-1", "1-2-0")
+    assert wiring.facts["g0_nets"] == ("", "", "0-0")
     assert table_of(wiring) == {
         frozenset(("gpu0", "gpu2")): ("ring channel", 2, 20.5e9),
         frozenset(("gpu1", "gpu2")): ("ring channel", 2, 20.5e9),
@@ -202,6 +212,24 @@ def test_matrix(tmp_path):
     }
     assert wiring.facts["cpu_affinity_groups"] == {"0-7,16-23": 2, "8-15": 1}
     assert wiring.facts["numa"] == {"0": 2, "1": 1}
+
+
+def test_of_equally_short_ways_none_goes_through_a_gpu(tmp_path):
+    wiring = wired(written(tmp_path, MATRIX))
+    machine = wiring.machine(dict.fromkeys(wiring.unknown, 1e9))
+    assert machine.path(["gpu1", "mlx5_0"]).names == ("gpu1", "phb0", "pix0", "mlx5_0")
+
+
+def test_an_nvswitch_comes_before_a_bridge(tmp_path):
+    gpu = (
+        '<pci busid="{0}" class="0x030200" link_speed="8 GT/s" link_width="16"><gpu dev="{0}" sm="90">'
+        '<nvlink target="c1" count="18" tclass="0x068000"/></gpu></pci>'
+    )
+    cpu = f'<cpu numaid="0"><pci busid="b" class="0x060400">{gpu.format(0)}{gpu.format(1)}</pci></cpu>'
+    wiring = wired(written(tmp_path, f'<system version="1">{cpu}</system>'))
+    legs = wiring.machine({"PCIe": 1e9}).path(["gpu0", "gpu1"]).legs
+    assert [leg.name for leg in legs] == ["gpu0>nvswitch", "nvswitch>gpu1"]
+    assert {leg.link.bandwidth for leg in legs} == {450e9}
 
 
 def test_wrapped_lines_and_old_words(tmp_path):
@@ -305,6 +333,17 @@ def test_too_many_numa_nodes(tmp_path):
     cpus = "".join(f'<cpu numaid="{number}"/>' for number in range(65))
     with pytest.raises(FormatError, match="more than 64 cpu elements"):
         wired(written(tmp_path, f"<system>{cpus}</system>"))
+
+
+def test_a_matrix_that_is_too_large(tmp_path):
+    with pytest.raises(FormatError, match="has 257 rows: expected one host's, at most 256"):
+        wired(written(tmp_path, "\n".join(f"GPU{row} X" for row in range(257))))
+
+
+def test_a_matrix_with_a_prompt_around_it(tmp_path):
+    plain = MATRIX.split("\n\nL")[0]
+    talked = f"me@host:~$ nvidia-smi topo -m\n{plain}\nme@host:~$ exit\n"
+    assert wired(written(tmp_path, talked)).facts == wired(written(tmp_path, MATRIX, "b")).facts
 
 
 def test_nothing_to_send_from(tmp_path):

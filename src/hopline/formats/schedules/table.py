@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 from hopline.errors import FormatError, UnknownNameError
 from hopline.formats.lines import excerpt, opening
-from hopline.formats.schedules import chakra, goal, goal_writing, msccl, msccl_writing, mscclpp, schedgen
+from hopline.formats.schedules import (
+    chakra,
+    goal,
+    goal_writing,
+    msccl,
+    msccl_writing,
+    mscclpp,
+    schedgen,
+    traffic_csv,
+    traffic_htsim,
+    traffic_ns3,
+)
 from hopline.formats.schedules.bounded import usable
 from hopline.formats.schedules.chakra_nodes import is_metadata
 from hopline.formats.schedules.chakra_wire import number
@@ -24,6 +35,10 @@ _WINDOW = 1 << 20
 _GOAL = re.compile(rb"\s*(?:(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)\s*)*(?:num_ranks\s+\d|rank\s+\d+\s*\{)")
 _GRAPH = re.compile(rb'"workload_graph"\s*:')
 _PLAN = re.compile(rb'"gpus"\s*:\s*\[')
+_MATRIX = re.compile(
+    rb"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*Nodes[ \t]+\d+[ \t]*\r?\n(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*Connections[ \t]+\d"
+)
+_FLOWS = re.compile(rb"\s*\d+[ \t]*\r?\n\s*(?:\d+[ \t]+){5}\d+(?:\.\d*)?[ \t]*(?:\r?\n|$)")
 _CONFIG = re.compile(rb'"(?:ptrn|comm_size|datasize)"\s*:')
 
 
@@ -51,6 +66,13 @@ def _json(pattern: re.Pattern[bytes]) -> Callable[[bytes], bool]:
     return lambda start: start.lstrip()[:1] == b"{" and bool(pattern.search(start))
 
 
+def _columns(start: bytes) -> bool:
+    """Whether the first line that is no comment names the columns of a table of traffic."""
+    lines = (line for line in start[: 1 << 14].decode("utf-8", "replace").split("\n"))
+    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return traffic_csv.is_head(first)
+
+
 def _msccl(start: bytes) -> bool:
     return start.lstrip()[:1] == b"<" and b"<algo" in start
 
@@ -64,6 +86,9 @@ _ROWS = [
     ScheduleFormat("chakra-json", "Chakra execution trace (JSON)", _json(_GRAPH), chakra.read_json),
     ScheduleFormat("mscclpp", "MSCCL++ execution plan (JSON)", _json(_PLAN), mscclpp.read),
     ScheduleFormat("schedgen", "configuration of Schedgen2 (no schedule)", _json(_CONFIG), schedgen.refuse),
+    ScheduleFormat("traffic", "table of messages (CSV: src,dst,bytes)", _columns, traffic_csv.read),
+    ScheduleFormat("ns3-flow", "flows of HPCC's ns-3", lambda start: bool(_FLOWS.match(start)), traffic_ns3.read),
+    ScheduleFormat("htsim-cm", "htsim connections (.cm)", lambda start: bool(_MATRIX.match(start)), traffic_htsim.read),
     ScheduleFormat("chakra", "Chakra execution trace (.et)", _chakra, chakra.read),
 ]  # fmt: skip
 SCHEDULE_FORMATS: dict[str, ScheduleFormat] = {row.name: row for row in _ROWS}

@@ -116,8 +116,8 @@ class TrafficPlan:
 def schedule(name: str, ranks: int, flows: Flows) -> tuple[Schedule, Ints]:
     """The schedule of flows, and the flow of each row.
 
-    Of each flow: a Compute until it starts, where it does not start at once, its Send, and its Recv in the row below. All stand
-    on the lane FREE. The k-th Send of a pair meets its k-th Recv.
+    Of each flow: a Compute until it starts, where it does not start at once, its Send, and its Recv in the row below. All
+    stand on the lane FREE. The k-th Send of a pair meets its k-th Recv.
     """
     begin, count = np.array(flows.start, np.int64), len(flows)
     late = (begin > 0).astype(np.int64)

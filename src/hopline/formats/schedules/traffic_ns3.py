@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from hopline.errors import FormatError
 from hopline.formats.numbered import Line, numbered, quoted
+from hopline.formats.schedules.contents import Fact
 from hopline.formats.schedules.traffic import MOST_RANKS, Flows, TrafficPlan, contents
 from hopline.formats.source import shown
 
@@ -39,12 +40,12 @@ def read(path: str) -> TrafficPlan:
     if len(flows) < count:
         raise FormatError(f"{shown(path)} says {count} flows, and ends after {len(flows)}: expected all (is it cut?)")
     shaped, more, others = _after(lines)
-    facts = {
+    facts: dict[str, Fact] = {
         "count_header": count, "flows_read": count, "flow_shaped_rows_in_file": count + shaped,
         "total_bytes_of_flows": flows.bytes(), "total_bytes_of_all_shaped_rows": flows.bytes() + more, "first": begins,
     }  # fmt: skip
     remarks = _remarks(flows, classes, count, shaped + others, shaped)
-    return TrafficPlan(path, contents("ns3-flow", path, flows.highest + 1, flows, {**facts}, remarks), flows)
+    return TrafficPlan(path, contents("ns3-flow", path, flows.highest + 1, flows, facts, remarks), flows)
 
 
 def _flow(line: Line, words: list[str], flows: Flows) -> int:
@@ -75,7 +76,8 @@ def _remarks(flows: Flows, classes: set[int], count: int, rest: int, shaped: int
     out = ["ranks are numbers of nodes in its topology file, where switches have numbers too"]
     if rest:
         out.append(
-            f"{rest} lines follow on the {count} flows that the first line says ({shaped} look like flows): left out, as HPCC does"
+            f"{rest} lines follow on the {count} flows that the first line says ({shaped} look like flows): left out, as HPCC "
+            "does"
         )
     if len(classes) > 1:
         out.append(f"{len(classes)} priority groups (pg): all flows are alike here")

@@ -23,7 +23,8 @@ from hopline.machine.parts import Node
 from hopline.machine.wiring import Cable, Fact, Wiring
 
 GB = 1 << 30
-NANOSECOND = 1e-9
+NANOSECONDS = 1e9
+"""Of a second."""
 KEYS = ("topology", "npus_count", "bandwidth", "latency")
 SHAPES = {
     "ring": "Ring", "fullyconnected": "FullyConnected", "fc": "FullyConnected", "switch": "Switch", "sw": "Switch",
@@ -66,7 +67,7 @@ def read(path: str) -> Wiring:
     if 0.0 in rates:
         raise found["bandwidth"].line.wrong("a bandwidth is 0: expected one above 0 for each dimension")
     dimensions = [
-        Dimension(number, _shape(shape), n, rate * GB, hop * NANOSECOND)
+        Dimension(number, _shape(shape), n, rate * GB, hop / NANOSECONDS)
         for number, (shape, n, rate, hop) in enumerate(zip(first.values, npus, rates, hops, strict=True))
     ]
     return _built(name, dimensions, facts, remarks)

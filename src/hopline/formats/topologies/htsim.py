@@ -19,7 +19,8 @@ from hopline.machine.parts import Node
 from hopline.machine.wiring import Cable, Fact, Wiring
 
 GBPS = 1e9 / 8
-NANOSECOND = 1e-9
+NANOSECONDS = 1e9
+"""Of a second."""
 HEADER = {"nodes": 1, "tiers": 2, "podsize": 1}
 """Word of the header -> least number."""
 TIER = {
@@ -184,7 +185,7 @@ def _built(found: _Topo) -> tuple[tuple[Node, ...], tuple[Cable, ...]]:
     nodes = [Node(f"h{number}") for number in range(hosts)]
     for tier, (layer, count) in enumerate(zip(LAYERS, counts, strict=True)):
         if count:
-            latency = _value(found, tier, "switch_latency_ns", 0) * NANOSECOND
+            latency = _value(found, tier, "switch_latency_ns", 0) / NANOSECONDS
             nodes += [Node(f"{layer}{number}", "switch", latency) for number in range(count)]
     ends = [(0, f"h{host}", f"tor{host // _value(found, 0, 'radix_down')}") for host in range(hosts)]
     for pod in range(plan.pods):
@@ -200,7 +201,7 @@ def _built(found: _Topo) -> tuple[tuple[Node, ...], tuple[Cable, ...]]:
 def _kind(found: _Topo, tier: int) -> tuple[str, int, float, float]:
     """Label, cables of a pair, byte/s of one and seconds of the links down from a tier."""
     rate = _value(found, tier, "downlink_speed_gbps")
-    latency = _value(found, tier, "downlink_latency_ns") * NANOSECOND
+    latency = _value(found, tier, "downlink_latency_ns") / NANOSECONDS
     return f"tier {tier} {rate}Gb/s", _value(found, tier, "bundle"), rate * GBPS, latency
 
 

@@ -59,15 +59,15 @@ def _facts(number: int, graph: Element, sketch: Sketch) -> dict[str, Fact]:
     sketch.remark(
         f"graph {number}: {name}, {len(channels)} channels of {speed:g} GB/s each within a node (by {intra or '?'}){outside}"
     )
-    return {
+    found: dict[str, Fact] = {
         f"g{number}": f"pattern:{pattern},nchannels:{said},speedintra:{speed:g},speedinter:{between:g},"
         f"typeintra:{cleaned(intra)},typeinter:{cleaned(inter)}",
         f"g{number}_channels": len(channels),
         f"g{number}_orders": tuple("-".join(map(str, _order(channel))) for channel in channels),
-        f"g{number}_nets": tuple(
-            "-".join(cleaned(net.text("dev")) for net in channel.all("net")) for channel in channels
-        ),
-    }  # fmt: skip
+    }
+    if nets:
+        found[f"g{number}_nets"] = tuple("-".join(cleaned(net.text("dev")) for net in c.all("net")) for c in channels)
+    return found
 
 
 def _order(channel: Element) -> list[int]:

@@ -50,7 +50,7 @@ class _Reader:
         self._numbered = len(set(numbers)) == gpus
 
     def draw(self) -> None:
-        """All parts; cables of GPUs first, so that of two equally short ways theirs is taken."""
+        """All parts; cables to NVSwitches before PCIe, so that of two equally short ways theirs is taken."""
         names = [self._draw_cpu(cpu) for cpu in self.cpus]
         draw_links(self.sketch, self.gpus)
         for ends, label, bandwidth, latency in self._tree:
@@ -61,7 +61,7 @@ class _Reader:
 
     def _draw_cpu(self, cpu: Element) -> str:
         name = self._named(f"cpu{cpu.integer('numaid', -1)}", host(cpu))
-        place = host(cpu), cpu.text("numaid")
+        place = host(cpu), f"numaid {cpu.integer('numaid', -1)}"
         if place in self._seen:
             raise cpu.wrong(f"numaid {cpu.text('numaid')} stands here a second time: expected each once")
         self._seen.add(place)

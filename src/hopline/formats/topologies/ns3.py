@@ -1,7 +1,7 @@
 """Read topologies of HPCC's ns-3, and SimAI's variant of them.
 
-What belongs here: a line of counts, the numbers of the switches, then ``src dst rate delay error_rate``, one line a link. Nodes
-that are no switch are hosts; nodes have one count, so that ranks of a flow file are numbers of nodes. Read as HPCC does
+What belongs here: a line of counts, the numbers of the switches, then ``src dst rate delay error_rate``, one line a link.
+Nodes that are no switch are hosts; nodes have one count, so that ranks of a flow file are numbers of nodes. Read as HPCC does
 (alibaba-edu/High-Precision-Congestion-Control, ``third.cc``): as many links as the first line says, and nothing after them.
 """
 

@@ -49,5 +49,5 @@ def nvlink(capability: int) -> tuple[str, float | None]:
 
 
 def xgmi(gcn: str) -> tuple[str, float | None]:
-    """Label, and byte/s of one link one way (None: not known) by ``gcn``."""
-    return "xGMI", XGMI.get(gcn.strip().lower().removeprefix("gfx"))
+    """Label, and byte/s of one link one way (None: not known) by ``gcn`` (``910``, ``gfx942:sramecc+``)."""
+    return "xGMI", XGMI.get(gcn.partition(":")[0].strip().lower().removeprefix("gfx"))

@@ -65,10 +65,15 @@ class Sketch:
             self.remarks.append(text)
 
     def wiring(self, format: str, name: str, facts: Mapping[str, Fact], refusal: str = "") -> Wiring:  # noqa: A002
-        """All of it; refused where there is nothing to send to."""
+        """All of it; refused where there is nothing to send to.
+
+        Cables between two devices come last: of equally short ways the first is taken, and no device forwards by itself.
+        """
         roles = get_args(Role)
         order = sorted(self._nodes, key=lambda node: (roles.index(self._nodes[node][0]), self._nodes[node][1]))
         nodes = tuple(Node(n, "switch" if self._nodes[n][0] == "switch" else "device") for n in order)
         if not refusal and not any(node.kind == "device" for node in nodes):
             refusal = "it names no GPU and no NIC, so nothing can send"
-        return Wiring(format, name, nodes, tuple(self._cables.values()), facts, tuple(self.remarks), refusal)
+        devices = {node.name for node in nodes if node.kind == "device"}
+        cables = sorted(self._cables.values(), key=lambda cable: devices.issuperset(cable.ends))
+        return Wiring(format, name, nodes, tuple(cables), facts, tuple(self.remarks), refusal)

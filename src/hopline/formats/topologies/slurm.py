@@ -1,8 +1,8 @@
 """Read Slurm's ``topology.conf``, and place the ranks of a job on its nodes.
 
-What belongs here: switches, their nodes and switches, to nodes and cables; from a node list to the node of each rank. Not here:
-the grammar of lists (``hostlist``). Keywords and comments: ``topology.conf(5)``. The file says who is joined and not how fast:
-LinkSpeed is a number that Slurm does not use.
+What belongs here: switches, their nodes and switches, to nodes and cables; from a node list to the node of each rank. Not
+here: the grammar of lists (``hostlist``). Keywords and comments: ``topology.conf(5)``. The file says who is joined and
+not how fast: LinkSpeed is a number that Slurm does not use.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def read(path: str) -> Wiring:
 
 def refuse_yaml(path: str) -> Wiring:
     """Say why a ``topology.yaml`` is not read."""
-    refusal = "it is a topology.yaml, which may hold several topologies: give the tree as a topology.conf (SwitchName=... lines)"
+    refusal = (
+        "it is a topology.yaml, which may hold several topologies: give a tree as topology.conf (SwitchName=... lines)"
+    )
     return Wiring("slurm-yaml", machine_name(path), refusal=refusal)
 
 

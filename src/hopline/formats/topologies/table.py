@@ -21,6 +21,12 @@ _WINDOW = 1 << 20
 _ANSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 _MATRIX = re.compile(rb"(?m)^[ \t|]*GPU\d+[ \t|]+(?:X|NV\d+|NVB|PIX|PXB|PSB|PHB|NODE|SYS|SOC|QPI)(?:[ \t|\r]|$)")
 _TACCL = re.compile(rb'"gpus_per_node"\s*:')
+_LOGICAL = re.compile(rb'"logical-dims"\s*:')
+_NS3 = re.compile(
+    rb"\s*\d+[ \t]+\d+[ \t]+\d+(?:[ \t]+\d+[ \t]+\d+[ \t]+[A-Za-z]\w*(?:[ \t]+\d+)?)?[ \t]*\r?\n"
+    rb"(?:[ \t]*\d[\d \t]*\r?\n|[ \t]*\r?\n)*[ \t]*\d+[ \t]+\d+[ \t]+[\d.]+\w*(?:bps|Bps|b/s|B/s)[ \t]"
+)
+_IBNET = re.compile(rb'(?m)^[ \t]*(?:Switch|Ca|Rt)[ \t]+\d+[ \t]+"[SHR]-[0-9a-fA-F]+"')
 
 Recogniser = Callable[[bytes], bool]
 """Takes the first bytes of a file, unpacked, without a byte order mark."""
@@ -41,6 +47,12 @@ def _rooted(name: str) -> Recogniser:
     return lambda start: root(start) == name
 
 
+def _lines(*patterns: bytes) -> Recogniser:
+    """Whether there is a line that begins with each of these, in small or capital letters."""
+    found = [re.compile(rb"(?mi)^[ \t]*" + pattern) for pattern in patterns]
+    return lambda start: all(pattern.search(start) for pattern in found)
+
+
 def _json(pattern: re.Pattern[bytes]) -> Recogniser:
     return lambda start: start.lstrip()[:1] == b"{" and bool(pattern.search(start))
 
@@ -55,6 +67,21 @@ _ROWS = [
         "topo-m", "nvidia-smi topo -m", lambda start: bool(_MATRIX.search(_ANSI.sub(b"", start))),
         f"{_HERE}.topo_matrix:read",
     ),
+    TopologyFormat("simgrid", "SimGrid platform (XML)", _rooted("platform"), f"{_HERE}.simgrid:read"),
+    TopologyFormat(
+        "astra", "ASTRA-sim network (YAML)", _lines(rb"topology[ \t]*:", rb"npus_count[ \t]*:"), f"{_HERE}.astra:read"
+    ),
+    TopologyFormat(
+        "astra-logical", "ASTRA-sim logical dimensions (JSON, no machine)", _json(_LOGICAL), f"{_HERE}.astra:read_logical"
+    ),
+    TopologyFormat("htsim", "htsim fat tree (.topo)", _lines(rb"nodes[ \t]+\d", rb"tiers[ \t]+\d"), f"{_HERE}.htsim:read"),
+    TopologyFormat("ibnetdiscover", "ibnetdiscover", lambda start: bool(_IBNET.search(start)), f"{_HERE}.ibnetdiscover:read"),
+    TopologyFormat("slurm", "Slurm topology.conf", _lines(rb"switchname[ \t]*="), f"{_HERE}.slurm:read"),
+    TopologyFormat("slurm-block", "Slurm blocks (no machine)", _lines(rb"blockname[ \t]*="), f"{_HERE}.slurm:refuse_blocks"),
+    TopologyFormat(
+        "slurm-yaml", "Slurm topology.yaml (no machine)", _lines(rb"-[ \t]+topology[ \t]*:"), f"{_HERE}.slurm:refuse_yaml"
+    ),
+    TopologyFormat("ns3", "HPCC or SimAI topology (ns-3)", lambda start: bool(_NS3.match(start)), f"{_HERE}.ns3:read"),
 ]  # fmt: skip
 TOPOLOGY_FORMATS: dict[str, TopologyFormat] = {row.name: row for row in _ROWS}
 """Name -> kind, in the order in which they are tried."""

@@ -23,7 +23,7 @@ _AFFINITY = re.compile(r"\d[\d,-]*|N/A")
 _LEGEND = re.compile(r"(NIC\d+)\s*:\s*(\S+)")
 _TITLES = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 _TITLE_WORDS = frozenset(" ".join(_TITLES).split())
-_MOST = 1 << 10
+_MOST = 1 << 8
 """Devices of a host."""
 
 
@@ -99,6 +99,8 @@ class _Reader:
     def matrix(self, legend: dict[str, str], notes: tuple[str, ...]) -> Matrix:
         if not self.starts:
             raise FormatError(f"{self.name} has no row like 'GPU0  X  NV12': expected the output of nvidia-smi topo -m")
+        if len(self.starts) > _MOST:
+            raise FormatError(f"{self.name} has {len(self.starts)} rows: expected one host's, at most {_MOST}")
         names = [self.words[at].text for at in self.starts]
         above = self._above(names)
         columns = above or names
