@@ -22,7 +22,7 @@ from hopline.show.document import Block, Grid, Heading, Line, print_document
 EXAMPLES = """\b
 Examples:
   hopline machine ndv4-topo.xml                              # what a topology file says
-  hopline machine topo.txt --rate NV12=25GB/s --save dgx     # rates that it does not say; then --machine dgx
+  hopline machine topo.txt --rate NV=25GB/s --save dgx       # rates that it does not say; then --machine dgx
   hopline machine topology.conf --nodes 'n[0-3,7]' --per-node 8   # where Slurm's nodes sit
   hopline machine fat-tree:leaves=8,hosts=8,spines=4,rate=50GB/s --plot tree.png
 """

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "All algorithms of a collective side by side, with crossovers.",
     ),
     "sim": ("hopline.cli.sim:sim", "Simulate a schedule on a network, event by event."),
+    "slots": ("hopline.cli.slots:slots", "Request slots, completions, connection state: end times, rate, what binds."),
     "machine": ("hopline.cli.machine:machine", "Show a machine, or what another tool's topology file says."),
     "deadlock": ("hopline.cli.deadlock:deadlock", "Find buffers that can wait for one another in a circle."),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hopline.errors import FormatError, QuantityError
 from hopline.formats.lines import excerpt
@@ -55,9 +56,15 @@ class Line:
     def quantity(self, text: str, name: str, dimension: Dimension) -> float:
         """A number with its unit, in SI. Raises FormatError."""
         try:
-            return parse(text, dimension)
+            return _parsed(text, dimension)
         except QuantityError as error:
             raise self.wrong(f"{name} {error}") from None
+
+
+@lru_cache(1 << 10)
+def _parsed(text: str, dimension: Dimension) -> float:
+    """Files repeat the same few rates and delays a million times."""
+    return parse(text, dimension)
 
 
 def quoted(text: str) -> str:

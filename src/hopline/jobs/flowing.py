@@ -17,7 +17,7 @@ from hopline.machine.resources import Resources
 from hopline.machine.wires import Wires
 from hopline.records.sharing import Sharing
 from hopline.records.timeline import TICK
-from hopline.schedule.operations import COPY, FREE, NONE, RECV, SEND, Columns, Schedule
+from hopline.schedule.operations import COPY, FREE, NONE, RECV, SEND, Columns, Schedule, channel
 from hopline.schedule.pieces import Ints
 
 MOST_AT_ONCE = 1_000_000
@@ -137,15 +137,15 @@ def _losses(schedule: Schedule, sharing: Sharing) -> tuple[Loss, ...]:
 def unordered(schedule: Schedule) -> Schedule | None:
     """The same messages with nothing before them.
 
-    None where order is more than a choice: where something is worked out, or a rank sends bytes that it received; and where
-    there is no order, or too much of it to be simulated twice.
+    None where order is more than a choice: where something is worked out, or a rank sends bytes that it received; where
+    several channels are used, which only lanes tell apart; and where there is no order, or too much to be simulated twice.
     """
     columns = schedule.columns
     kinds = set(np.unique(columns.kind).tolist())
     ordered = bool((columns.lane != FREE).any() or (columns.after != NONE).any())
     if not ordered or len(schedule) > MOST_AT_ONCE or not schedule.buffers or kinds - {SEND, RECV, COPY}:
         return None
-    if _sends_what_it_got(columns):
+    if channel(columns.lane).any() or _sends_what_it_got(columns):
         return None
     messages = np.flatnonzero(columns.kind != COPY)
     kept = Columns(**{column.name: getattr(columns, column.name)[messages] for column in fields(columns)})

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from hopline.machine.slots import Slots
 from hopline.model.slots import hold, leak_times, limits, with_timeout
 from hopline.sim.slots_faults import FaultRun, Faults, simulate_faults
@@ -50,6 +52,13 @@ class Stalls:
     binds: str
     shared: tuple[Shared, ...]
     leaks: tuple[float, float] | None
+
+    def over_time(self) -> dict[str, list[tuple[float, float]]]:
+        """(s, answered requests per second) of each way of sharing, to where one stalls four times over, or the end."""
+        stalled = [way.run.stalled for way in self.shared if way.run.stalled is not None]
+        ends = [float(way.run.answered[-1]) for way in self.shared if way.run.stalled is None]
+        until = min(4 * max(stalled), min(ends, default=float("inf"))) if stalled else min(ends)
+        return {way.name: rates_over_time(way.run, until=until) for way in self.shared}
 
 
 def stalls(asked: Slots, faults: Faults, answers: int = _ANSWERS) -> Stalls:
@@ -102,14 +111,10 @@ def _leaks(asked: Slots, faults: Faults) -> tuple[float, float]:
     return times[(asked.count + 1) // 2 - 1], times[-1]
 
 
-def rates_over_time(run: FaultRun, windows: int = 60, until: float | None = None) -> list[tuple[float, float]]:
-    """(s, requests per second) in equal windows to ``until`` (None: the end of the run)."""
-    end = until or (float(run.answered[-1]) if len(run.answered) else 0.0)
-    if not end:
+def rates_over_time(run: FaultRun, until: float, windows: int = 40) -> list[tuple[float, float]]:
+    """(s, requests per second) in equal windows from 0 to ``until`` s."""
+    if not until:
         return []
-    width = end / windows
-    counts = [0] * windows
-    for time in run.answered.tolist():
-        if time <= end:
-            counts[min(windows - 1, int(time / width))] += 1
-    return [((i + 0.5) * width, count / width) for i, count in enumerate(counts)]
+    counts, edges = np.histogram(run.answered, bins=windows, range=(0.0, until))
+    width = until / windows
+    return [(float(edge) + width / 2, float(count) / width) for edge, count in zip(edges[:-1], counts, strict=True)]

@@ -146,7 +146,8 @@ def sweep(asked: Slots, requests: int | None) -> tuple[Swept, ...]:
         changed = replace(asked, count=count)
         times = simulate_slots(changed, timed) if timed else None
         rate = _bytes(changed, steady(changed, _SEARCH_STEPS))
-        rows.append(Swept(count, times and times.transfer_end, times and times.release_end, rate))
+        ends = (None, None) if times is None else (times.transfer_end, times.release_end)
+        rows.append(Swept(count, ends[0], ends[1], rate))
     return tuple(rows)
 
 
@@ -201,3 +202,11 @@ def _whole(time: float) -> float:
 def queued(kind: str, count: int, base: float, service: float) -> tuple[float, ...]:
     """Turnaround by requests in flight at a far end that serves them one after another, in whole picoseconds."""
     return tuple(map(_whole, QUEUES[kind](count, base, service)))
+
+
+def by_load(asked: Slots) -> list[tuple[int, float, float]]:
+    """(in flight, turnaround in s, requests per second) at 1, 2, 4, ... in flight and at all slots."""
+    most = asked.count or len(asked.loaded)
+    loads = sorted({1 << power for power in range(most.bit_length()) if 1 << power <= most} | {most})
+    turns = [(load, float(asked.turn(load))) for load in loads]
+    return [(load, turn, load / turn if turn else float("inf")) for load, turn in turns]

@@ -45,7 +45,7 @@ def rates(given: tuple[str, ...]) -> dict[str, float]:
     for text in given:
         label, sign, value = text.rpartition("=")
         if not sign or not label.strip():
-            raise QuantityError(f"--rate {text!r}: expected LABEL=BANDWIDTH, like NV12=25GB/s")
+            raise QuantityError(f"--rate {text!r}: expected LABEL=BANDWIDTH, like NV=25GB/s")
         found[label.strip()] = parse_bandwidth(value)
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from hopline.errors import InputError
 from hopline.quantity import NON_NEGATIVE, POSITIVE, exact, show
@@ -73,7 +74,9 @@ def headroom(line: Line) -> Headroom:
 
 def _account(name: str, rate: Fraction, parts: tuple[tuple[str, str, Fraction], ...]) -> Headroom:
     total = sum((size for _, _, size in parts), Fraction(0))
-    return Headroom(name, tuple(Term(n, why, float(size)) for n, why, size in parts), float(total), float(total / rate))
+    cable = sum((size for what, _, size in parts if what.startswith("cable")), Fraction(0))
+    terms = tuple(Term(what, why, float(size)) for what, why, size in parts)
+    return Headroom(name, terms, float(total), float(total / rate), float(cable))
 
 
 def longest_cable(line: Line, room: float) -> float | None:
@@ -121,11 +124,11 @@ VENDORS: Mapping[str, Mapping[int, tuple[tuple[float, float], ...]]] = {
 
 
 def vendors(line: Line) -> dict[str, float]:
-    """What switch makers set aside at this rate and length, linear between their lengths; those that say nothing are left out."""
+    """What switch makers set aside at this rate and length, linear between their lengths; those who say none are left out."""
     found: dict[str, float] = {}
     for name, table in VENDORS.items():
         points = table.get(int(line.rate * 8 / 1e9), ())
-        for (near, low), (far, high) in zip(points, points[1:], strict=False):
+        for (near, low), (far, high) in pairwise(points):
             if near <= line.metres <= far:
                 found[name] = low + (high - low) * (line.metres - near) / (far - near)
                 break
@@ -133,7 +136,7 @@ def vendors(line: Line) -> dict[str, float]:
 
 
 def reserve(each: float, ports: int, classes: int) -> float:
-    """Bytes for all ports and lossless classes: classes share the wire, but can be paused one after another, so each needs all."""
+    """Bytes for all ports and lossless classes: classes can be paused one after another, so each needs the whole."""
     if ports < 1 or classes < 1:
         raise InputError(f"{ports} ports and {classes} lossless classes: expected at least 1 of each")
     return float(exact(each) * ports * classes)

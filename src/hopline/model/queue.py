@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from hopline.errors import InputError
 from hopline.quantity import NON_NEGATIVE, POSITIVE, exact
@@ -29,9 +30,11 @@ def steps(told: Told, what: str = "arrival") -> Steps:
         raise InputError(f"{what} rates: {first}, expected one from 0 s on (a rate of 0 where nothing moves)")
     if len(found) > MOST_STEPS:
         raise InputError(f"{len(found):,} {what} rates: expected at most {MOST_STEPS:,}")
-    for (before, _), (start, _) in zip(found, found[1:], strict=False):
+    for (before, _), (start, _) in pairwise(found):
         if start <= before:
-            raise InputError(f"{what} rates: {float(start)!r} s follows {float(before)!r} s, expected times that ascend")
+            raise InputError(
+                f"{what} rates: {float(start)!r} s follows {float(before)!r} s, expected times that ascend"
+            )
     return found
 
 
@@ -52,9 +55,7 @@ def later(told: Steps, delay: float) -> Steps:
     return told if wait == 0 else ((Fraction(0), Fraction(0)), *((start + wait, rate) for start, rate in told))
 
 
-def fill(
-    arrival: Steps, service: Steps, horizon: float, capacity: float | None = None, initial: float = 0.0
-) -> Course:
+def fill(arrival: Steps, service: Steps, horizon: float, capacity: float | None = None, initial: float = 0.0) -> Course:
     """The course of a queue until ``horizon`` (s); ``capacity`` in bytes, None: unlimited.
 
     Raises InputError where it starts with more than it holds.
@@ -138,7 +139,7 @@ class _Filling:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One of several queues: what it serves (byte/s), holds (bytes), starts with, and the way to it from the one before (s)."""
+    """One of several queues: byte/s served, bytes that it holds and starts with, seconds of way from the one before."""
 
     service: Steps
     capacity: float | None = None

@@ -73,7 +73,7 @@ class Switch:
         NON_NEGATIVE.check("KMAX", self.ecn[1])
         if (self.alpha is None) == (self.xoff is None):
             raise InputError("PFC needs one threshold: give alpha (dynamic) or xoff (static)")
-        POSITIVE.check("threshold", self.alpha if self.xoff is None else self.xoff)
+        POSITIVE.check("threshold", self.alpha or self.xoff or 0.0)
         if self.senders < 1:
             raise InputError(f"{self.senders} ingress ports feed a queue: expected at least 1")
         if self.feeds not in FEEDS:

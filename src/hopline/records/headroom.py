@@ -20,12 +20,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """An account by the rules of ``name``: terms, their sum in bytes, and seconds from stop to silence."""
+    """An account by the rules of ``name``: terms, their sum in bytes, seconds from stop to silence, and bytes of cable."""
 
     name: str
     terms: tuple[Term, ...]
     total: float
     loop: float
+    cable: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from typing import Any
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 MOST_POINTS = 5000
-_COLOURS = ["#2f6db5", "#d9822b", "#3a8f5c", "#8a5fb0", "#b5473c"]
+COLOURS = ["#2f6db5", "#d9822b", "#3a8f5c", "#8a5fb0", "#b5473c"]
 _SIZE_LABEL = (
     "datum.value == 0 ? '0' : datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
     "datum.value >= 1048576 ? format(datum.value / 1048576, '~g') + ' MiB' : "
     "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : datum.value + ' B'"
 )
-_TIME_LABEL = (
+TIME_LABEL = (
     "datum.value >= 1 ? format(datum.value, '~g') + ' s' : datum.value >= 1e-3 ? format(datum.value * 1e3, '~g') + ' ms' : "
     "datum.value >= 1e-6 ? format(datum.value * 1e6, '~g') + ' µs' : format(datum.value * 1e9, '~g') + ' ns'"
 )
@@ -157,13 +157,13 @@ def time_axis(times: Sequence[float]) -> Spec:
     """Times on a logarithmic axis, labelled at 1, 2 and 5 of each decade, more finely where they span less."""
     low, high = min(times, default=1e-6), max(times, default=1.0)
     ticks = [m * 10.0**e for e in range(-12, 4) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
-    axis: Spec = {"labelExpr": _TIME_LABEL, **({"values": ticks} if len(ticks) > 2 else {"tickCount": 8})}
+    axis: Spec = {"labelExpr": TIME_LABEL, **({"values": ticks} if len(ticks) > 2 else {"tickCount": 8})}
     return {**_log("time", "time"), "scale": {"type": "log", "nice": False, "zero": False}, "axis": axis}
 
 
 def colours(names: list[str]) -> Spec:
     """Colours of named series, in this order."""
-    scale = {"domain": names, "range": [_COLOURS[i % len(_COLOURS)] for i in range(len(names))]}
+    scale = {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]}
     return {"field": "series", "type": "nominal", "title": None, "scale": scale}
 
 
@@ -180,7 +180,7 @@ def heat_map(cells: Sequence[tuple[str, str, float]], axes: tuple[str, str], val
     rows = [{"row": row, "column": column, "factor": factor} for row, column, factor in cells]
     high = max([1.1, *(max(factor, 1 / factor) for _, _, factor in cells)])
     domain, order = [1 / high, 1.0, high], list(dict.fromkeys(row for row, _, _ in cells))
-    colour = {"domain": domain, "range": [_COLOURS[0], "#f5f5f5", _COLOURS[4]], "type": "linear"}
+    colour = {"domain": domain, "range": [COLOURS[0], "#f5f5f5", COLOURS[4]], "type": "linear"}
     sides = {
         side: {
             "field": name,
@@ -283,7 +283,7 @@ def gantt(bars: Sequence[tuple[str, str, float, float]], title: str, subtitle: s
     rows = [{"lane": lane, "kind": kind, "time": start, "end": end} for lane, kind, start, end in bars]
     lanes = sorted({lane for lane, _, _, _ in bars}, key=_numbered)
     kinds = list(dict.fromkeys(kind for _, kind, _, _ in bars))
-    axis = {"labelExpr": _TIME_LABEL, "tickCount": 8}
+    axis = {"labelExpr": TIME_LABEL, "tickCount": 8}
     encoding = {
         "x": {"field": "time", "type": "quantitative", "title": "time", "axis": axis, "scale": {"nice": False}},
         "x2": {"field": "end"},

@@ -86,12 +86,12 @@ def simulate(
 def _timeline(schedule: Schedule, fabric: Fabric, name: str, work: Tasks, outcome: Outcome, keep: bool) -> Timeline:
     return Timeline(
         schedule.name, fabric.name, name, outcome.finish, outcome.busy[work.used],
-        tuple(map(fabric.port, np.flatnonzero(work.used).tolist())), _path(work, outcome), work.messages, work.bytes,
-        _start(work, outcome) if keep else None, outcome.end if keep else None,
+        tuple(map(fabric.port, np.flatnonzero(work.used).tolist())), path(work, outcome), work.messages, work.bytes,
+        starts(work, outcome) if keep else None, outcome.end if keep else None,
     )  # fmt: skip
 
 
-def _path(work: Tasks, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
+def path(work: Tasks, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
     if not len(work):
         return ()
     few = len(work) <= FEW
@@ -107,7 +107,7 @@ def _path(work: Tasks, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
     return tuple(zip(rows.tolist(), (ends - work.work[rows]).tolist(), ends.tolist(), strict=True))
 
 
-def _start(work: Tasks, outcome: Outcome) -> Ticks:
+def starts(work: Tasks, outcome: Outcome) -> Ticks:
     """Of a message when it takes its ports; of the Recv of an eager one not before it is ready."""
     start = outcome.end - work.work
     recvs = np.flatnonzero(work.kind == RECV)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import heappop, heappush
-from math import floor, isfinite
+from math import floor
 
 import numpy as np
 
@@ -158,20 +158,21 @@ class _Run:
         self.solves += 1
         binding = set(self.bound.values())
         for resource in self.binds.keys() - binding:
-            self.spans.append((resource, self.binds.pop(resource), self.now))
+            if (since := self.binds.pop(resource)) < self.now:
+                self.spans.append((resource, since, self.now))
         for resource in binding - self.binds.keys():
             self.binds[resource] = self.now
 
     def _flow_on(self) -> None:
         """Up to now; flows that are through end."""
         elapsed = self.now - self.since
-        through = [flow for flow in self.sharing if self._ticks_left(flow) <= elapsed]
+        through = {flow for flow in self.sharing if self._ticks_left(flow) <= elapsed}
         for flow in self.sharing:
             bytes_through = self.todo[flow] if flow in through else self.level[flow] * elapsed
             self._lose(flow, elapsed - bytes_through / self.alone[flow])
             self.todo[flow] -= bytes_through
         self.since = self.now
-        for flow in through:
+        for flow in sorted(through):
             self.sharing.remove(flow)
             self.changed = True
             self._arrived(self.row[flow])

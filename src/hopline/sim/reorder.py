@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopline.errors import InputError
 from hopline.quantity import NON_NEGATIVE, POSITIVE, exact
@@ -50,7 +52,7 @@ def reorder(
     )
 
 
-def _most_held(arrived: np.ndarray, released: np.ndarray) -> int:  # type: ignore[type-arg]
+def _most_held(arrived: NDArray[Any], released: NDArray[Any]) -> int:
     """The most packets in hand once all of an instant has been handled."""
     waits = released > arrived
     if not waits.any():
@@ -68,4 +70,6 @@ def _check(packet: int, delays: Sequence[float], packets: int, turns: Sequence[i
         raise InputError("no path: expected the delay of one at least")
     bad = [turn for turn in turns if not 0 <= turn < len(delays)]
     if bad or not turns:
-        raise InputError(f"the pattern takes path {bad[0] if bad else 'none'}: expected numbers from 0 to {len(delays) - 1}")
+        raise InputError(
+            f"the pattern takes path {bad[0] if bad else 'none'}: expected numbers from 0 to {len(delays) - 1}"
+        )

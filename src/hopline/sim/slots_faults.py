@@ -75,12 +75,16 @@ class FaultRun:
     stalled: float | None
 
     def rate(self) -> float:
-        """Requests per second that are answered, over the second half; 0 where all stands still."""
-        half = len(self.answered) // 2
-        if self.stalled is not None or half == 0:
+        """Requests per second that are answered, over the second half; 0 where all stands still.
+
+        Counted between two instants at which answers came, since they come in bursts; the last burst may be cut.
+        """
+        instants = np.unique(self.answered)
+        if self.stalled is not None or len(instants) < 3:
             return 0.0
-        span = float(self.answered[-1] - self.answered[half - 1])
-        return (len(self.answered) - half) / span if span > 0 else float("inf")
+        first, last = instants[(len(instants) - 1) // 2 - 1], instants[-2]
+        counted = np.searchsorted(self.answered, (first, last), side="right")
+        return float((counted[1] - counted[0]) / (last - first))
 
 
 def simulate_faults(asked: Slots, faults: Faults, answers: int) -> FaultRun:

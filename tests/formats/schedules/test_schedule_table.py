@@ -16,6 +16,8 @@ SCHEDGEN = b'{"ptrn": "ring", "algotithm": "ring", "comm_size": 16}'
 KINDS = {
     "goal": GOAL.encode(), "msccl": ring_of_combined_steps().encode(), "chakra": trace([collective(1, "all_reduce", 8)]),
     "chakra-json": b'\n {"schema": 1, "workload_graph": []}', "mscclpp": b'{"name": "a", "gpus": [ ]}', "schedgen": SCHEDGEN,
+    "traffic": b"# made by hand\nsrc,dst,bytes\n0,1,8\n", "ns3-flow": b"1\n2 1 3 100 2000 2\n",
+    "htsim-cm": b"Nodes 4\nConnections 1\n0->3 start 0 size 8\n",
 }  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def contents(
         raise FormatError(f"{shown(path)} holds no message: expected at least one")
     ends = np.concatenate([np.array(part, np.int32) for part in (flows.source, flows.target)])
     first = min(flows.start)
-    begins = f"the first message begins {first / 1e12:g} s after the start: times count from there" if first else ""
+    begins = f"the first message begins {first / 1e12:g} s after 0: all times have that wait in them" if first else ""
     told = (*remarks, *([begins] if begins else []), *idle(ranks, ends))
     return Contents(format_, name_of(path), ranks, facts, None, told, refusal)
 

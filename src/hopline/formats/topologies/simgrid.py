@@ -92,7 +92,9 @@ def _remark(platform: Platform, elements: list[Element]) -> None:
         element.tag == "link" and element.text("sharing_policy", "SHARED").upper() == "SHARED" for element in elements
     )
     if half:
-        platform.remark(f"{half} {'link is' if half == 1 else 'links are'} SHARED: both ways together have their bandwidth")
+        platform.remark(
+            f"{half} {'link is' if half == 1 else 'links are'} SHARED: both ways together have their bandwidth"
+        )
     profiles = sum(name.endswith(("_file", "_profile")) for element in elements for name in element.attributes)
     if profiles:
         platform.remark(f"{profiles} files of changing bandwidth, latency or state: left out")

@@ -163,6 +163,11 @@ def _dragonfly(platform: Platform, cluster: Element, hosts: list[str], link: Wir
             platform.join(cluster, router(group, one, blade), router(group, two, blade), link, black)
     for one, two in combinations(range(groups), 2):
         platform.join(cluster, router(one, 0, two), router(two, 0, one), link, blue)
+    if min(chassis, blades) > 1:
+        platform.remark(
+            "inside of a group SimGrid 3.32 counts one link between chassis too few or too many where a way changes blades and "
+            "does not begin in chassis 0: ways are whole here"
+        )
 
 
 def _expect(cluster: Element, hosts: list[str], wanted: int, words: str) -> None:

@@ -16,6 +16,7 @@ from hopline.jobs.verify.collectives import COLLECTIVE_KINDS
 from hopline.jobs.verify.cuts import occupies, pipelined
 from hopline.jobs.verify.deadlocks import buffer_dependency
 from hopline.jobs.verify.inputs import Inputs, hops, number, numbers, optional, text, whole
+from hopline.jobs.verify.queues import QUEUE_KINDS
 from hopline.jobs.verify.slots import SLOT_KINDS
 from hopline.model import chunks, forwarding, limits, pipeline
 from hopline.quantity import convert
@@ -206,5 +207,6 @@ KINDS: dict[str, Kind] = {
     "buffer_dependency": buffer_dependency,
     **COLLECTIVE_KINDS,
     **SLOT_KINDS,
+    **QUEUE_KINDS,
 }
 """Kind of case -> its inputs -> its outputs."""

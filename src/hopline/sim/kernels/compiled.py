@@ -14,7 +14,7 @@ INSIDE: dict[str, Any] = {**UNCOUNTED, "forceinline": True, "no_cpython_wrapper"
 part = njit(**INSIDE)
 
 
-PARTS = ("events_ports", "events_settling", "events_state", "heaps", "loggops_state")
+PARTS = ("events_ports", "events_settling", "events_state", "heaps", "loggops_state", "sharing", "sharing_state")
 """Files that kernels of other files are made of."""
 
 

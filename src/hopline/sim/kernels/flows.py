@@ -1,134 +1,220 @@
-"""Tick by tick, with flows that share resources.
+"""Tick by tick, with flows that share.
 
-What belongs here: the loop of ``flows_reference`` over arrays, and what it begins with. What rows wait for is settled as for
-messages with ports.
+What belongs here: the loop of ``flows_reference`` over arrays, and what it begins with.
 """
 
 import numpy as np
 
 from hopline.sim.kernels.compiled import kernel, part
-from hopline.sim.kernels.events import lanes
-from hopline.sim.kernels.events_settling import settle
-from hopline.sim.kernels.events_state import DONE, GO, LEFT, LIMIT, NOW, SEND, State, arrive, put, take
 from hopline.sim.kernels.heaps import pop, push
-from hopline.sim.kernels.sharing import BLOCK, CHANGED, NEVER, SOLVES, SPANS, Net, earliest, join, leave, solve
+from hopline.sim.kernels.sharing import share
+from hopline.sim.kernels.sharing_state import (
+    ASKED,
+    EARLY,
+    LEAVES,
+    NEVER,
+    NOW,
+    PLACES,
+    SOLVES,
+    SPANS,
+    STAMP,
+    TIMED,
+    State,
+    enter,
+    first_due,
+    leave,
+    move,
+    near,
+    plan,
+)  # fmt: skip
+from hopline.sim.kernels.waits import above, count, fill
+
+SEND, RECV = 0, 1
 
 
 @part
-def _depart(s, n, latency, flow, keys, values, length):
-    """Rows that begin: a message waits for its latency and then flows, others for their time."""
-    row = take(s.at, GO)
-    now = s.at[NOW]
-    while row >= 0:
-        behind = s.link[row]
-        wait = latency[row] if s.kind[row] == SEND else s.work[row]
-        if wait > 0:
-            push(keys, values, length, now + wait, row)
-            length += 1
+def _release(s, to, waiting, row):
+    for place in range(to[row], to[row + 1]):
+        other = waiting[place]
+        s.pending[other] -= 1
+        if s.pending[other] == 0:
+            s.asked[s.at[ASKED]] = other
+            s.at[ASKED] += 1
+
+
+@part
+def _done(s, row):
+    s.end[row] = s.finish[s.rank[row]] = s.at[NOW]
+    _release(s, s.to_done, s.done, row)
+
+
+@part
+def _arrived(s, send):
+    _done(s, send)
+    recv = s.mate[send]
+    if s.ready[recv] >= 0:
+        _done(s, recv)
+
+
+@part
+def _due(s, row):
+    """A row has worked, or the latency of a message is over."""
+    if s.kind[row] != SEND:
+        _done(s, row)
+        return
+    flow = s.flow[row]
+    if s.todo[flow] > 0 and s.start[flow + 1] > s.start[flow]:
+        enter(s, flow)
+    else:
+        _arrived(s, row)
+
+
+@part
+def _begins(s, row):
+    """The row that begins now that this one is ready: of a message its Send; -1: none does."""
+    if s.kind[row] > RECV:
+        return row
+    send = row if s.kind[row] == SEND else s.mate[row]
+    if s.eager[send]:
+        if row == send:
+            return send
+        if s.end[send] >= 0:
+            _done(s, row)
+        return -1
+    return send if s.ready[s.mate[row]] >= 0 else -1
+
+
+@part
+def _settle(s):
+    """All that follows in this tick from rows that became ready."""
+    while s.at[ASKED] > 0:
+        s.at[ASKED] -= 1
+        row = s.asked[s.at[ASKED]]
+        s.ready[row] = s.at[NOW]
+        _release(s, s.to_begun, s.begun, row)
+        row = _begins(s, row)
+        if row < 0:
+            continue
+        if s.kind[row] == SEND:
+            s.began[s.flow[row]] = s.at[NOW]
+        if s.work[row] > 0:
+            push(s.times, s.items, s.at[TIMED], s.at[NOW] + s.work[row], row)
+            s.at[TIMED] += 1
         else:
-            join(n, flow[row], now)
-        row = behind
-    return length
+            _due(s, row)
 
 
 @part
-def _land(s, n, flow, keys, values, length):
-    """Waits that end in this tick."""
-    now = s.at[NOW]
-    while length > 0 and keys[0] == now:
-        row = values[0]
-        pop(keys, values, length)
-        length -= 1
-        if s.kind[row] != SEND:
-            s.end[row] = now
-            put(s.at, s.link, DONE, row)
-        elif flow[row] >= 0:
-            join(n, flow[row], now)
-        else:
-            arrive(s, row)
-    return length
+def _land(s, place):
+    """Flows that a resource binds and that are through end; what it moved is counted from now."""
+    move(s, place)
+    least, moved = np.inf, s.moved[place]
+    s.moved[place], s.stale[place] = 0.0, False
+    level, ended = s.level[place], False
+    slot = s.first[place] + s.length[place] - 1
+    while slot >= s.first[place]:
+        flow = s.users[slot]
+        if s.bind[flow] == place:
+            s.until[flow] -= moved
+            if s.until[flow] / level < EARLY:
+                leave(s, flow)
+                ended = True
+                _arrived(s, s.row[flow])
+            else:
+                least = min(least, s.until[flow])
+        slot -= 1
+    s.least[place] = least
+    if ended:
+        near(s, place)
+    plan(s, place)
 
 
 @part
-def _through(s, n, send):
-    """Flows that are through in this tick."""
-    now = s.at[NOW]
-    for block in range(len(n.low)):
-        if n.low[block] == now:
-            for f in range(block * BLOCK, min((block + 1) * BLOCK, len(n.finish))):
-                if n.finish[f] == now:
-                    leave(n, f, now)
-                    arrive(s, send[f])
+def _next(s):
+    """The next tick at which anything ends."""
+    return min(s.times[0] if s.at[TIMED] > 0 else NEVER, s.tree[1])
 
 
 @kernel
-def go(s, n, latency, flow, send, keys, values):
-    """From the rows in ASK to the end."""
-    length = 0
+def go(s):
+    """From the rows that are asked for to the end; False: no more spans can be kept, and it waits for more room."""
     while True:
-        settle(s)
-        length = _depart(s, n, latency, flow, keys, values, length)
-        if n.count[CHANGED] > 0:
-            solve(n, s.at[NOW])
-        now = earliest(n)
-        if length > 0:
-            now = min(now, keys[0])
-        if now == NEVER:
-            return
+        _settle(s)
+        if len(s.spans) > 0 and s.at[SPANS] + len(s.capacity) > len(s.spans):
+            return False
+        if s.at[PLACES] > 0:
+            share(s)
+        now = _next(s)
+        if now >= NEVER - 1:
+            return True
         s.at[NOW] = now
-        _through(s, n, send)
-        length = _land(s, n, flow, keys, values, length)
+        while s.at[TIMED] > 0 and s.times[0] == now:
+            row = s.items[0]
+            pop(s.times, s.items, s.at[TIMED])
+            s.at[TIMED] -= 1
+            _due(s, row)
+        while s.tree[1] == now:
+            place = first_due(s)
+            _land(s, place)
+            if s.tree[s.at[LEAVES] + place] == now:
+                return True
 
 
-def _index(length):
-    return np.full(length, -1, np.int32)
+@kernel
+def lists(resource, first):
+    """Where the list of each resource begins, for all that ever go through it."""
+    for use in range(len(resource)):
+        first[resource[use] + 1] += 1
+    for place in range(len(first) - 1):
+        first[place + 1] += first[place]
 
 
-def _net(first, resource, weight, coefficient, alone, size, capacity, most_spans):
-    flows, uses, many = len(alone), len(resource), len(capacity)
-    order = np.argsort(resource, kind="stable").astype(np.int64)
-    place = np.empty(uses, np.int64)
-    place[order] = np.arange(uses)
-    begin = np.concatenate([[0], np.cumsum(np.bincount(resource, minlength=many))]).astype(np.int64)
-    blocks = -(-flows // BLOCK)
-    return Net(
-        np.zeros(7, np.int64), first, resource, weight, np.repeat(np.arange(flows, dtype=np.int32), np.diff(first)),
-        coefficient, alone, capacity, begin, order, place, np.zeros(many, np.int64), np.zeros(many),
-        np.zeros(many, np.int64), np.full(many, np.inf), np.zeros(flows), size.astype(float), np.zeros(flows, np.int64),
-        np.full(flows, NEVER, np.int64), np.full(flows, -1, np.int64), np.zeros(flows, np.uint8), np.zeros(flows),
-        np.full(flows, -1, np.int64), _index(flows), _index(many), _index(many), np.zeros(many, np.uint8), np.zeros(many),
-        np.zeros(many), np.zeros(many, np.int64), np.empty(many + 1), _index(many + 1), np.full(blocks, NEVER, np.int64),
-        _index(blocks), np.zeros(blocks, np.bool_), np.zeros(uses), np.zeros(many, np.int64), np.zeros(many, np.int64),
-        np.empty((most_spans, 3), np.int64),
+def _waits(before, after, pairs, pending):
+    to = np.zeros(len(pending) + 1, np.int32)
+    count(before, after, pairs, pending, to)
+    waiting = np.empty(to[-1], np.int32)
+    if len(waiting):
+        fill(before, after, pairs, to[:-1].copy(), waiting)
+    return to, waiting
+
+
+def _order(ranks, lane, rank, after, more, begun):
+    """Who waits for whom: how many each row waits for, and who waits for it to be done and to have begun."""
+    rows, none = len(lane), np.empty(0, np.int32)
+    before, pending = np.full(rows, -1, np.int32), np.zeros(rows, np.int32)
+    above(lane, rank, np.full((ranks, int(lane.max(initial=0)) + 1), -1, np.int32), before)
+    return (pending, *_waits(before, after, more, pending), *_waits(none, none, begun, pending))
+
+
+def run(
+    ranks, kind, lane, rank, after, mate, work, more, begun, eager, row, flow, start, resource, amount, todo, alone, capacity,
+    keep,
+):  # fmt: skip
+    """End and readiness by row, begin by flow, finish by rank, cost by use, ticks bound by resource, spans, solvings."""
+    rows, flows, uses, places = len(kind), len(row), len(resource), len(capacity)
+    leaves = 1
+    while leaves < places:
+        leaves *= 2
+    pending, *waits = _order(ranks, lane, rank, after, more, begun)
+    asked = np.empty(rows, np.int32)
+    ready = np.flatnonzero(pending == 0)
+    asked[: len(ready)] = ready
+    at = np.zeros(10, np.int64)
+    at[ASKED], at[STAMP], at[LEAVES] = len(ready), 1, leaves
+    first = np.zeros(places + 1, np.int64)
+    lists(resource, first)
+    ints, longs, floats = (lambda length, type=type: np.zeros(length, type) for type in (np.int32, np.int64, np.float64))
+    s = State(
+        at, kind, rank, mate, work, eager, flow, pending, *waits,
+        longs(rows) - 1, longs(rows) - 1, asked, longs(ranks), longs(rows), ints(rows), row, longs(flows) - 1,
+        start, resource, amount, ints(uses), floats(uses), todo.copy(), alone, ints(flows) - 1, floats(flows), longs(flows),
+        capacity, floats(places), floats(places), longs(places), ints(places), floats(places), np.zeros(places, np.bool_),
+        first, ints(places), ints(uses), ints(uses), floats(uses), floats(places), floats(places),
+        longs(places) - 1, longs(places), np.full(2 * leaves, NEVER), longs(places), ints(places), longs(flows), ints(flows),
+        floats(places), floats(places), ints(places), floats(places),
+        longs(flows), ints(flows), floats(places), ints(places), longs(places), floats(places), ints(places), ints(places),
+        np.empty((2 * places if keep else 0, 3), np.int64),
     )  # fmt: skip
-
-
-def _state(tasks):
-    """``tasks``: what ``Tasks.arrays`` gives."""
-    kind, lane, rank, after, size, mate, work, port, rounds, more, begun, _, ranks, eager = tasks
-    rows, none = len(kind), np.empty(0, np.int32)
-    at, link, below = np.full(13, -1, np.int64), _index(rows), _index(rows)
-    lanes(lane, rank, np.full((ranks, int(lane.max(initial=0)) + 1), -1, np.int32), at, link, below)
-    at[NOW : LIMIT + 1] = 0
-    at[LEFT] = at[LIMIT] = rounds[0] if len(rounds) else rows
-    free = np.zeros(1, np.bool_)
-    return State(
-        at, kind, rank, after, mate, work, port, size, eager, rounds, more, begun,
-        np.full(rows, -1, np.int64), np.full(rows, -1, np.int64), none, np.zeros(1, np.int64),
-        np.zeros(ranks, np.int64), np.zeros(rows, np.uint8), link, below, _index(rows), _index(rows if len(begun) else 0),
-        np.empty(0, np.int64), none, none, none, np.empty(0, np.int64), none, none, free, free, none, none, none, none,
-        np.empty(0, np.int64), none, none, none,
-    )  # fmt: skip
-
-
-def run(tasks, latency, flow, send, uses, coefficient, alone, capacity, most_spans):
-    """End, readiness and finish; then of the flows: ticks lost by use, ticks with a level by resource, spans, solves.
-
-    ``latency``: ticks by row; ``flow``: of each row, -1: none; ``send``: row of each flow; ``uses``: first, resource, weight.
-    """
-    s = _state(tasks)
-    rows = len(s.kind)
-    n = _net(*uses, coefficient, alone, s.size[send], capacity, most_spans)
-    go(s, n, latency, flow, send, np.empty(rows + 1, np.int64), _index(rows + 1))
-    kept = min(int(n.count[SPANS]), most_spans)
-    return s.end, s.ready, s.finish, n.cost, n.held, n.spans[:kept], int(n.count[SOLVES])
+    while not go(s):
+        s = s._replace(spans=np.concatenate([s.spans, np.empty_like(s.spans)]))
+    return s.end, s.ready, s.began, s.finish, s.cost, s.bound, s.spans[: at[SPANS]], int(at[SOLVES])

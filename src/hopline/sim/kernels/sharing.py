@@ -1,344 +1,278 @@
-"""Shares of flows, kept from one change to the next: only what a change can touch is solved again.
+"""Shares worked out again where a change touches them, and nowhere else.
 
-What belongs here: the arrays of flows and resources, and how they are solved.
+What belongs here: which resources and flows those are, their filling, and what it changes. The rule is ``sharing_reference``.
 
-The level of a resource is what a flow of coefficient 1 gets where the resource holds it back: infinite where it holds back
-none. The rate of a flow is its coefficient times the least level on its route, and its bottleneck is there. A change opens
-the resources with a level on the routes of the flows concerned; an open resource frees the flows it holds back; a free flow
-opens what else has a level on its route, and watches the rest. Free flows are filled up together from 0 while all others keep
-their rates. Where a resource then comes to a level below that of a flow which was not free, that flow is freed too, and all
-are filled again.
+A flow that comes or goes touches the resources of its route. A resource that is touched touches the flows that it binds, and
+those all other resources of theirs that bind flows. Flows outside keep their level, and what they take is taken off. If it then
+shows that a flow outside has more than what one of the refilled resources now gives, what binds it is touched too, and all is
+filled again. A resource that binds no flow is left alone while all its flows at the highest level among them fit into it.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from hopline.sim.kernels.compiled import part
 from hopline.sim.kernels.heaps import pop, push
-
-GONE, FIXED, OPEN, FILLED = 0, 1, 2, 3
-WATCHED, OPENED = 1, 2
-NEVER = np.int64(2**63 - 1)
-BLOCK = 64
-"""Flows whose earliest end is kept together."""
-FRESH = 1024
-"""Changes of a resource's load after which it is added up anew."""
-SLACK = 1e-12
-"""By how much a rate may be above a level before it counts as above."""
-FREED, INVOLVED, QUEUE, DIRTY, CHANGED, SOLVES, SPANS = range(7)
-
-
-class Net(NamedTuple):
-    """Arrays by flow, by use (a resource on the route of a flow) and by resource.
-
-    Attributes
-    ----------
-    count
-        FREED, INVOLVED, QUEUE, DIRTY: entries of the lists. CHANGED: whether shares are old. SOLVES: how often they were
-        worked out. SPANS: rows of ``spans`` that there are.
-    first, resource, weight, flow
-        Uses of flow f are ``first[f] .. first[f + 1]``; of each use its resource, weight and flow.
-    coefficient, alone
-        By flow; ``alone``: byte/s where nothing else moves.
-    capacity, begin, order, place, active
-        Uses of resource r are ``order[begin[r] : ...]``, the first ``active[r]`` of them those of flows that move; ``place``
-        of each use in ``order``.
-    used, age, level
-        By resource: byte/s that it carries, changes since that was added up, its level.
-    rate, left, since, finish, bound
-        By flow: byte/s, bytes left at tick ``since``, tick of the end, the use that holds it back.
-    state, found, bottleneck
-        By flow: GONE, FIXED, OPEN or FILLED; rate and bottleneck of one that is FILLED.
-    freed, involved, queue, open
-        Lists of flows and resources that are solved; by resource how (0: not).
-    room, sum, number
-        By resource: byte/s for free flows, the sum of their weights times coefficients, how many they are.
-    keys, values
-        A heap of resources by level.
-    low, dirty, is_dirty
-        By block of flows: the earliest end; those to be looked at.
-    cost, tight, held
-        By use: ticks lost to it. By resource: since when it has a level, how long it had one.
-    spans
-        Resource, begin and end of each time that a resource had a level; no rows: not asked for.
-    """
-
-    count: np.ndarray
-    first: np.ndarray
-    resource: np.ndarray
-    weight: np.ndarray
-    flow: np.ndarray
-    coefficient: np.ndarray
-    alone: np.ndarray
-    capacity: np.ndarray
-    begin: np.ndarray
-    order: np.ndarray
-    place: np.ndarray
-    active: np.ndarray
-    used: np.ndarray
-    age: np.ndarray
-    level: np.ndarray
-    rate: np.ndarray
-    left: np.ndarray
-    since: np.ndarray
-    finish: np.ndarray
-    bound: np.ndarray
-    state: np.ndarray
-    found: np.ndarray
-    bottleneck: np.ndarray
-    freed: np.ndarray
-    involved: np.ndarray
-    queue: np.ndarray
-    open: np.ndarray
-    room: np.ndarray
-    sum: np.ndarray
-    number: np.ndarray
-    keys: np.ndarray
-    values: np.ndarray
-    low: np.ndarray
-    dirty: np.ndarray
-    is_dirty: np.ndarray
-    cost: np.ndarray
-    tight: np.ndarray
-    held: np.ndarray
-    spans: np.ndarray
+from hopline.sim.kernels.sharing_state import (
+    FILL,
+    NEARLY,
+    NOW,
+    PLACES,
+    REGION,
+    SOLVES,
+    SPANS,
+    STAMP,
+    TIE,
+    inside,
+    move,
+    near,
+    plan,
+)  # fmt: skip
 
 
 @part
-def _involve(n, r):
-    """A resource with a level is opened, another one watched."""
-    if n.open[r] == 0:
-        n.involved[n.count[INVOLVED]] = r
-        n.count[INVOLVED] += 1
-        n.open[r] = WATCHED
-    if n.open[r] == WATCHED and n.level[r] < np.inf:
-        n.open[r] = OPENED
-        n.queue[n.count[QUEUE]] = r
-        n.count[QUEUE] += 1
+def _spread(s, low):
+    """From the resources from number ``low`` of the list on to all that they touch; their number."""
+    while low < s.at[PLACES]:
+        place = s.places[low]
+        low += 1
+        move(s, place)
+        if s.own[place] == 0:
+            continue
+        for slot in range(s.first[place], s.first[place] + s.length[place]):
+            flow = s.users[slot]
+            if s.bind[flow] == place and s.inside[flow] != s.at[STAMP]:
+                inside(s, flow)
+                for use in range(s.start[flow], s.start[flow + 1]):
+                    other = s.resource[use]
+                    if s.own[other] > 0:
+                        near(s, other)
+    return low
 
 
 @part
-def _free(n, f):
-    n.state[f] = OPEN
-    n.freed[n.count[FREED]] = f
-    n.count[FREED] += 1
-    for use in range(n.first[f], n.first[f + 1]):
-        _involve(n, n.resource[use])
-
-
-@part
-def _mark(n, f):
-    block = f // BLOCK
-    if not n.is_dirty[block]:
-        n.is_dirty[block] = True
-        n.dirty[n.count[DIRTY]] = block
-        n.count[DIRTY] += 1
-
-
-@part
-def _swap(n, use, place):
-    """A use to another place among those of its resource."""
-    other, was = n.order[place], n.place[use]
-    n.order[place], n.order[was] = use, other
-    n.place[use], n.place[other] = place, was
-
-
-@part
-def _settle_flow(n, f, now):
-    """What it moved since it was last looked at, and what that cost it."""
-    passed = now - n.since[f]
-    if passed > 0 and n.bound[f] >= 0:
-        n.left[f] -= n.rate[f] * (passed * 1e-12)
-        n.cost[n.bound[f]] += (1.0 - n.rate[f] / n.alone[f]) * passed
-    n.since[f] = now
-
-
-@part
-def join(n, f, now):
-    """A flow begins to move."""
-    for use in range(n.first[f], n.first[f + 1]):
-        r = n.resource[use]
-        _swap(n, use, n.begin[r] + n.active[r])
-        n.active[r] += 1
-    n.since[f], n.rate[f], n.bound[f] = now, 0.0, -1
-    n.count[CHANGED] = 1
-    _free(n, f)
-
-
-@part
-def leave(n, f, now):
-    """A flow is through."""
-    _settle_flow(n, f, now)
-    for use in range(n.first[f], n.first[f + 1]):
-        r = n.resource[use]
-        n.active[r] -= 1
-        _swap(n, use, n.begin[r] + n.active[r])
-        n.used[r] = n.used[r] - n.weight[use] * n.rate[f] if n.active[r] > 0 else 0.0
-        _involve(n, r)
-    n.state[f], n.finish[f], n.rate[f] = GONE, NEVER, 0.0
-    n.count[CHANGED] = 1
-    _mark(n, f)
-
-
-@part
-def _expand(n):
-    """Frees what open resources hold back, and opens what that touches."""
-    while n.count[QUEUE] > 0:
-        n.count[QUEUE] -= 1
-        r = n.queue[n.count[QUEUE]]
-        for place in range(n.begin[r], n.begin[r] + n.active[r]):
-            use = n.order[place]
-            f = n.flow[use]
-            if n.state[f] == FIXED and n.bound[f] == use:
-                _free(n, f)
-
-
-@part
-def _prepare(n):
-    """Room and weights of free flows on what is involved, and the heap of it: its length."""
-    for i in range(n.count[INVOLVED]):
-        r = n.involved[i]
-        n.room[r], n.sum[r], n.number[r] = n.capacity[r] - n.used[r], 0.0, 0
-    for i in range(n.count[FREED]):
-        f = n.freed[i]
-        n.state[f] = OPEN
-        for use in range(n.first[f], n.first[f + 1]):
-            r = n.resource[use]
-            n.room[r] += n.weight[use] * n.rate[f]
-            n.sum[r] += n.weight[use] * n.coefficient[f]
-            n.number[r] += 1
+def _measure(s):
+    """What the flows outside leave of each resource, and what those of the region take; resources into the heap."""
     length = 0
-    for i in range(n.count[INVOLVED]):
-        r = n.involved[i]
-        if n.number[r] > 0:
-            push(n.keys, n.values, length, max(n.room[r], 0.0) / n.sum[r], r)
+    for number in range(s.at[PLACES]):
+        place = s.places[number]
+        left, rising, outside, many = s.capacity[place], 0.0, 0.0, 0
+        for slot in range(s.first[place], s.first[place] + s.length[place]):
+            flow = s.users[slot]
+            if s.inside[flow] == s.at[STAMP]:
+                rising += s.takes[slot]
+                many += 1
+            else:
+                level = s.level[s.bind[flow]]
+                left -= s.takes[slot] * level
+                outside = max(outside, level)
+        s.left[place], s.rising[place], s.outside[place], s.many[place] = left, rising, outside, many
+        s.to_own[place] = 0
+        if many > 0:
+            push(s.keys, s.order, length, left / rising, place)
             length += 1
     return length
 
 
 @part
-def _fill_one(n, r, level):
-    """Free flows on a resource that is full get their rates; whether one that is not free has more than that."""
-    over = False
-    for place in range(n.begin[r], n.begin[r] + n.active[r]):
-        use = n.order[place]
-        f = n.flow[use]
-        if n.state[f] == OPEN:
-            n.state[f], n.found[f], n.bottleneck[f] = FILLED, n.coefficient[f] * level, use
-            for other in range(n.first[f], n.first[f + 1]):
-                s = n.resource[other]
-                n.room[s] -= n.weight[other] * n.found[f]
-                n.sum[s] -= n.weight[other] * n.coefficient[f]
-                n.number[s] -= 1
-        elif n.state[f] == FIXED and n.rate[f] > n.coefficient[f] * level * (1.0 + SLACK):
-            over = True
-    return over
-
-
-@part
-def _free_over(n, r, level):
-    for place in range(n.begin[r], n.begin[r] + n.active[r]):
-        f = n.flow[n.order[place]]
-        if n.state[f] == FIXED and n.rate[f] > n.coefficient[f] * level * (1.0 + SLACK):
-            _free(n, f)
-
-
-@part
-def _fill(n):
-    """Fills all free flows up; whether nothing that is not free is in the way. If not, it is freed."""
-    length, clear = _prepare(n), True
+def _fullest(s, length):
+    """Without what stands too low in the heap, since some of its flows were frozen; the new length."""
     while length > 0:
-        key, r = n.keys[0], n.values[0]
-        pop(n.keys, n.values, length)
-        length -= 1
-        if n.number[r] == 0:
+        place = s.order[0]
+        if s.many[place] > 0:
+            level = s.left[place] / s.rising[place]
+            if level <= s.keys[0] or length == 1:
+                return length
+            pop(s.keys, s.order, length)
+            push(s.keys, s.order, length - 1, level, place)
+            if s.order[0] == place:
+                return length
+        else:
+            pop(s.keys, s.order, length)
+            length -= 1
+    return length
+
+
+@part
+def _freeze(s, place, level):
+    """All flows that are not frozen yet stay at this level: the resource is full."""
+    own = 0
+    for slot in range(s.first[place], s.first[place] + s.length[place]):
+        flow = s.users[slot]
+        if s.inside[flow] != s.at[STAMP] or s.frozen[flow] == s.at[FILL]:
             continue
-        level = max(n.room[r], 0.0) / n.sum[r]
-        if level > key:
-            push(n.keys, n.values, length, level, r)
-            length += 1
+        s.frozen[flow], s.to_bind[flow] = s.at[FILL], place
+        own += 1
+        for use in range(s.start[flow], s.start[flow + 1]):
+            other = s.resource[use]
+            s.left[other] -= s.amount[use] * level
+            s.rising[other] -= s.amount[use]
+            s.many[other] -= 1
+    s.to_level[place], s.to_own[place] = level, own
+
+
+@part
+def _fill(s):
+    """All levels of the region, from the lowest up; resources that fill together by their numbers."""
+    s.at[FILL] += 1
+    length = _fullest(s, _measure(s))
+    while length > 0:
+        level = s.left[s.order[0]] / s.rising[s.order[0]]
+        count = 0
+        while length > 0:
+            place = s.order[0]
+            if s.left[place] / s.rising[place] > level * (1 + TIE):
+                break
+            pop(s.keys, s.order, length)
+            s.batch[count] = place
+            count += 1
+            length = _fullest(s, length - 1)
+        batch = s.batch[:count]
+        batch.sort()
+        for place in batch:
+            if s.many[place] > 0:
+                _freeze(s, place, level)
+        length = _fullest(s, length)
+
+
+@part
+def _level(s, flow):
+    """Of any flow, as this filling has it."""
+    if s.inside[flow] == s.at[STAMP]:
+        return s.to_level[s.to_bind[flow]]
+    return s.level[s.bind[flow]]
+
+
+@part
+def _check_filled(s):
+    """Flows outside that have more than a resource gives, or as much and it is the first of its kind: what binds them."""
+    for number in range(s.at[PLACES]):
+        place = s.places[number]
+        level = s.to_level[place]
+        if s.to_own[place] == 0:
+            if s.outside[place] == 0.0 or s.left[place] > s.capacity[place] * TIE:
+                continue
+            level = s.outside[place]
+        if s.outside[place] < level * (1 - TIE):
             continue
-        n.number[r] = 0
-        if _fill_one(n, r, level):
-            clear = False
-            _free_over(n, r, level)
-        n.number[r] = -1
-        n.room[r] = level
-    return clear
+        for slot in range(s.first[place], s.first[place] + s.length[place]):
+            flow = s.users[slot]
+            if s.inside[flow] == s.at[STAMP]:
+                continue
+            has, bind = s.level[s.bind[flow]], s.bind[flow]
+            if has > level * (1 + TIE) or (has >= level * (1 - TIE) and place < bind):
+                near(s, bind)
 
 
 @part
-def _load(n, r):
-    """What a resource carries, added up."""
-    n.used[r], n.age[r] = 0.0, 0
-    for place in range(n.begin[r], n.begin[r] + n.active[r]):
-        use = n.order[place]
-        n.used[r] += n.weight[use] * n.rate[n.flow[use]]
+def _check_slack(s, place):
+    """Whether a resource that binds no flow does so now; and the highest level of its flows."""
+    s.seen[place] = s.at[FILL]
+    taken, top = 0.0, 0.0
+    for slot in range(s.first[place], s.first[place] + s.length[place]):
+        level = _level(s, s.users[slot])
+        taken += s.takes[slot] * level
+        top = max(top, level)
+    s.top[place] = top
+    if taken > s.capacity[place] * (1 + TIE):
+        near(s, place)
+    elif taken >= s.capacity[place] * (1 - TIE):
+        for slot in range(s.first[place], s.first[place] + s.length[place]):
+            flow = s.users[slot]
+            bind = s.to_bind[flow] if s.inside[flow] == s.at[STAMP] else s.bind[flow]
+            if bind > place and _level(s, flow) >= top * (1 - TIE):
+                near(s, place)
 
 
 @part
-def _keep_level(n, r, level, now):
-    """The new level of a resource; notes when it came to have one and when it ceased to."""
-    if level < np.inf and n.level[r] == np.inf:
-        n.tight[r] = now
-    elif level == np.inf and n.level[r] < np.inf:
-        n.held[r] += now - n.tight[r]
-        if len(n.spans) > 0 and now > n.tight[r]:
-            row = n.count[SPANS]
-            if row < len(n.spans):
-                n.spans[row, 0], n.spans[row, 1], n.spans[row, 2] = r, n.tight[r], now
-            n.count[SPANS] += 1
-    n.level[r] = level
+def _check_others(s):
+    """Resources that the region's flows go through and that bound none so far."""
+    for number in range(s.at[REGION]):
+        flow = s.region[number]
+        level = s.to_level[s.to_bind[flow]]
+        for use in range(s.start[flow], s.start[flow + 1]):
+            place = s.resource[use]
+            if s.near[place] == s.at[STAMP]:
+                continue
+            if level > s.top[place]:
+                s.top[place] = level
+            if s.seen[place] != s.at[FILL] and s.top[place] * s.all_takes[place] >= s.capacity[place] * (1 - NEARLY):
+                _check_slack(s, place)
 
 
 @part
-def _commit(n, now):
-    """Free flows take their new rates."""
-    for i in range(n.count[FREED]):
-        f = n.freed[i]
-        n.state[f] = FIXED
-        if n.found[f] != n.rate[f] or n.bottleneck[f] != n.bound[f]:
-            _settle_flow(n, f, now)
-            for use in range(n.first[f], n.first[f + 1]):
-                r = n.resource[use]
-                n.used[r] += n.weight[use] * (n.found[f] - n.rate[f])
-                n.age[r] += 1
-            n.rate[f], n.bound[f] = n.found[f], n.bottleneck[f]
-            n.finish[f] = now + np.int64(np.rint(max(n.left[f], 0.0) / n.rate[f] * 1e12))
-            _mark(n, f)
-    for i in range(n.count[INVOLVED]):
-        r = n.involved[i]
-        _keep_level(n, r, n.room[r] if n.number[r] == -1 else np.inf, now)
-        n.open[r] = 0
-        if n.age[r] > FRESH:
-            _load(n, r)
-    n.count[FREED] = n.count[INVOLVED] = n.count[CHANGED] = 0
+def _rebind(s, flow):
+    """A flow is bound by another resource than before: what is left of it, and what it lost."""
+    old, new = s.bind[flow], s.to_bind[flow]
+    if old >= 0:
+        left = max(s.until[flow] - s.moved[old], 0.0)
+        for use in range(s.start[flow], s.start[flow + 1]):
+            if s.resource[use] == old:
+                s.cost[use] += (s.at[NOW] - s.joined[flow]) - (s.todo[flow] - left) / s.alone[flow]
+        s.todo[flow] = left
+        s.own[old] -= 1
+        if s.until[flow] <= s.least[old]:
+            s.stale[old] = True
+    if s.own[new] == 0:
+        s.moved[new], s.least[new], s.stale[new] = 0.0, np.inf, False
+    s.bind[flow], s.joined[flow] = new, s.at[NOW]
+    s.until[flow] = s.moved[new] + s.todo[flow]
+    s.least[new] = min(s.least[new], s.until[flow])
+    s.own[new] += 1
 
 
 @part
-def solve(n, now):
-    """Shares after all that changed at ``now``."""
-    n.count[SOLVES] += 1
-    while True:
-        _expand(n)
-        if _fill(n):
-            break
-    _commit(n, now)
+def find_least(s, place):
+    """The first of those that a resource binds, and what it moved counted from now: so rounding cannot grow."""
+    least = np.inf
+    for slot in range(s.first[place], s.first[place] + s.length[place]):
+        flow = s.users[slot]
+        if s.bind[flow] == place:
+            s.until[flow] -= s.moved[place]
+            least = min(least, s.until[flow])
+    s.least[place], s.moved[place], s.stale[place] = least, 0.0, False
 
 
 @part
-def earliest(n):
-    """The tick at which the next flow is through."""
-    for i in range(n.count[DIRTY]):
-        block = n.dirty[i]
-        low = NEVER
-        for f in range(block * BLOCK, min((block + 1) * BLOCK, len(n.finish))):
-            low = min(low, n.finish[f])
-        n.low[block] = low
-        n.is_dirty[block] = False
-    n.count[DIRTY] = 0
-    low = NEVER
-    for block in range(len(n.low)):
-        low = min(low, n.low[block])
-    return low
+def _mark(s, place):
+    """From when to when a resource binds flows."""
+    if s.own[place] > 0:
+        if s.binds[place] < 0:
+            s.binds[place] = s.at[NOW]
+    elif s.binds[place] >= 0:
+        since = s.binds[place]
+        s.binds[place] = -1
+        s.bound[place] += s.at[NOW] - since
+        if len(s.spans) > 0 and since < s.at[NOW]:
+            s.spans[s.at[SPANS]] = place, since, s.at[NOW]
+            s.at[SPANS] += 1
+
+
+@part
+def _keep(s):
+    """What the filling found holds from now on."""
+    for number in range(s.at[REGION]):
+        flow = s.region[number]
+        if s.bind[flow] != s.to_bind[flow]:
+            _rebind(s, flow)
+    for number in range(s.at[PLACES]):
+        place = s.places[number]
+        s.level[place], s.top[place] = s.to_level[place], np.inf
+        if s.own[place] > 0 and s.stale[place]:
+            find_least(s, place)
+        _mark(s, place)
+        plan(s, place)
+    s.at[PLACES] = s.at[REGION] = 0
+    s.at[STAMP] += 1
+    s.at[SOLVES] += 1
+
+
+@part
+def share(s):
+    """Shares for the flows there are now."""
+    low = 0
+    while low < s.at[PLACES]:
+        low = _spread(s, low)
+        _fill(s)
+        _check_filled(s)
+        _check_others(s)
+    _keep(s)
