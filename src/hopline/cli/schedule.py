@@ -44,7 +44,8 @@ def schedule() -> None:
     """Collectives as Send/Recv schedules: list them, look at one, prove it, write it to a file.
 
     A schedule is NAME, a collective and its algorithm, made for -n ranks and --size bytes; or a FILE: GOAL, MSCCL XML,
-    MSCCL++ JSON, Chakra. Lane 2c of a rank sends on channel c, lane 2c + 1 receives and adds up. All four take --json.
+    MSCCL++ JSON, Chakra, a table of messages (CSV: src,dst,bytes), flows of ns-3, connections of htsim. Lane 2c of a rank
+    sends on channel c, lane 2c + 1 receives and adds up. All four take --json.
     """
 
 

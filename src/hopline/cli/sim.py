@@ -75,7 +75,8 @@ def sim(
     name: str, loggops: str | None, eager: float | None, sharing: str, routing: str | None, by_rounds: bool, show_path: bool,
     engine: str | None, trace: File | None, plot: File | None, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
-    """Simulate a schedule: NAME of a collective and its algorithm (hopline schedule list), or a FILE (GOAL, MSCCL XML).
+    """Simulate a schedule: NAME of a collective and its algorithm (hopline schedule list), or a FILE (GOAL, MSCCL XML,
+    a table of messages as CSV: src,dst,bytes).
 
     By ports: a message starts when both ends are ready and their ports are free, and holds both for its start-up and bytes.
     By --sharing max-min: messages are flows that start when both ends are ready and share all links of their ways; what

@@ -94,7 +94,7 @@ def _loaded(given: dict[str, Any]) -> tuple[Slots, str]:
     table: tuple[float, ...] = ()
     note = ""
     if given["loaded"]:
-        table, note = jobs.interpolated(_points(given["loaded"])), "a table, linear between its points, level outside"
+        table, note = jobs.interpolated(_points(given["loaded"])), "a table, linear between its points"
     elif given["service"] is not None:
         if asked.count is None:
             raise click.UsageError("--service needs --slots: how many can queue?", click.get_current_context())

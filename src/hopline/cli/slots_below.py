@@ -105,11 +105,12 @@ def state(plot: File | None, as_json: bool, **given: Any) -> None:
         print_json(asdict(found))
         return
     cluster, cache = found.cluster, found.cache
-    title = f"{counted(cluster.nodes, 'node')} x {cluster.processes} processes, each talks to {cluster.talks_to:,} on other nodes"
+    processes = f"{cluster.processes} processes, each talks to {cluster.talks_to:,} on other nodes"
+    title = f"{counted(cluster.nodes, 'node')} x {processes}"
     note = (
         f"A cache of {show(cache.size, 'size')} a NIC, a fetch {show(cache.fetch, 'time')}, {cache.overlap} at a time, "
         f"{pages.per_second(cache.rate)} without misses. "
-        "These and the sizes of contexts are approximate: give your own. DC targets' connections of the moment are not counted."
+        "These and the sizes of contexts are approximate: give your own. What DC targets keep for the moment is not counted."
     )
     blocks: list[Block] = []
     for access, rows in found.rows.items():
@@ -127,7 +128,7 @@ def state(plot: File | None, as_json: bool, **given: Any) -> None:
 @quantity("--cap", "count", "Most slots for each endpoint, with isolation (default: an even share).", least=1)
 @quantity("--lost-every", "count", "Every so many-th completion is lost.", least=1)
 @quantity("--timeout", "time", "After it a request without completion gives its slot back (none told: never).")
-@plot_option("answered requests per second over time")
+@plot_option("answered requests over time")
 @json_option
 def faults(plot: File | None, as_json: bool, **given: Any) -> None:
     """Who else stalls when an endpoint is dead or completions are lost, with isolation and without.
@@ -154,7 +155,7 @@ def faults(plot: File | None, as_json: bool, **given: Any) -> None:
         print_json(_stalls(found))
         return
     rows = [(way.name, way.formula, way.rate, way.run.stalled, way.run.gone) for way in found.shared]
-    told = [Heading("Answered requests a second"), Line(pages.setup(asked), "faint")]
+    told: list[Block] = [Heading("Answered requests a second"), Line(pages.setup(asked), "faint")]
     print_document([*told, *pages.stalls(found.healthy, found.binds, rows, found.leaks)])
     if plot is not None:
         click.echo(f"\nPicture: {plot}")

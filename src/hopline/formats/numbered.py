@@ -24,7 +24,7 @@ LARGEST = (1 << 62) - 1
 _PIECE = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 """A number as C's strtod reads it."""
 
 

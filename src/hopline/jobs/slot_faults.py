@@ -54,11 +54,11 @@ class Stalls:
     leaks: tuple[float, float] | None
 
     def over_time(self) -> dict[str, list[tuple[float, float]]]:
-        """(s, answered requests per second) of each way of sharing, to where one stalls four times over, or the end."""
+        """(s, answered requests so far) of each way of sharing, to where one stalls four times over, or the end."""
         stalled = [way.run.stalled for way in self.shared if way.run.stalled is not None]
         ends = [float(way.run.answered[-1]) for way in self.shared if way.run.stalled is None]
         until = min(4 * max(stalled), min(ends, default=float("inf"))) if stalled else min(ends)
-        return {way.name: rates_over_time(way.run, until=until) for way in self.shared}
+        return {way.name: answered_over_time(way.run, until) for way in self.shared}
 
 
 def stalls(asked: Slots, faults: Faults, answers: int = _ANSWERS) -> Stalls:
@@ -111,10 +111,9 @@ def _leaks(asked: Slots, faults: Faults) -> tuple[float, float]:
     return times[(asked.count + 1) // 2 - 1], times[-1]
 
 
-def rates_over_time(run: FaultRun, until: float, windows: int = 40) -> list[tuple[float, float]]:
-    """(s, requests per second) in equal windows from 0 to ``until`` s."""
-    if not until:
-        return []
-    counts, edges = np.histogram(run.answered, bins=windows, range=(0.0, until))
-    width = until / windows
-    return [(float(edge) + width / 2, float(count) / width) for edge, count in zip(edges[:-1], counts, strict=True)]
+def answered_over_time(run: FaultRun, until: float, points: int = 200) -> list[tuple[float, float]]:
+    """(s, requests answered so far) at equal distances from 0 to ``until`` s."""
+    times = np.linspace(0.0, until, points + 1)
+    return list(
+        zip(times.tolist(), np.searchsorted(run.answered, times, side="right").astype(float).tolist(), strict=True)
+    )

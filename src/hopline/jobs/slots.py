@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hopline.errors import InputError
-from hopline.machine.slots import Slots
+from hopline.machine.slots import MOST_SLOTS, Slots
 from hopline.model.slots import QUEUES, Limit, Needs, limits, needs
 from hopline.quantity import show
 from hopline.sim.slots import SlotTimes, simulate_slots
 from hopline.sim.slots_steady import Steady, steady
 
 _MOST_SWEPT = 1_000_000
-_SEARCH_STEPS = 40_000
+_SEARCH_STEPS, _MOST_SEARCHED = 40_000, 1 << 17
+_AHEAD, _NOTABLE = 4, 1.005
 _CLOSE = 1 - 1e-12
 """An interval that is 1 / rate in floats may miss the rate by their last digit."""
 
@@ -94,7 +95,7 @@ def slots(asked: Slots, requests: int | None = None, target: float | None = None
 
 Change = tuple[str, Slots]
 _CHANGES: tuple[Callable[[Slots], Change | None], ...] = (
-    lambda a: (f"{a.count * 2} slots", replace(a, count=a.count * 2)) if a.count else None,
+    lambda a: (f"{a.count * 2} slots", replace(a, count=a.count * 2)) if a.count and 2 * a.count <= _most(a) else None,
     lambda a: (f"a request every {show(a.issue / 2, 'time')}", replace(a, issue=a.issue / 2)) if a.issue else None,
     lambda a: (f"{a.batch * 2} completions at a poll", replace(a, batch=a.batch * 2)) if a.poll and a.batch else None,
     lambda a: (f"a poll every {show(a.poll / 2, 'time')}", _polled_twice(a)) if a.poll else None,
@@ -105,6 +106,11 @@ _CHANGES: tuple[Callable[[Slots], Change | None], ...] = (
     lambda a: (f"a wire of {show(a.bandwidth * 2, 'bandwidth')}", _wider(a)) if a.bandwidth else None,
 )  # fmt: skip
 """What could be changed, each alone."""
+
+
+def _most(asked: Slots) -> int:
+    """The most slots of which the turnaround is known."""
+    return len(asked.loaded) or MOST_SLOTS
 
 
 def _polled_twice(asked: Slots) -> Slots:
@@ -128,7 +134,7 @@ def _levers(asked: Slots, found: Steady) -> tuple[Lever, ...]:
             continue
         rate = _bytes(made[1], steady(made[1], _SEARCH_STEPS))
         gain = None if rate is None else rate / now
-        if gain is None or gain > 1 + 1e-6:
+        if gain is None or gain >= _NOTABLE:
             levers.append(Lever(made[0], rate, gain))
     return tuple(sorted(levers, key=lambda lever: -(lever.gain or float("inf"))))
 
@@ -138,8 +144,8 @@ def sweep(asked: Slots, requests: int | None) -> tuple[Swept, ...]:
     if asked.count is None:
         return ()
     least = asked.moderation.count if asked.moderation and asked.moderation.time is None else 1
-    powers = {1 << power for power in range(20) if least <= 1 << power <= 2 * asked.count}
-    counts = sorted(powers | {asked.count, 2 * asked.count} if asked.count < 1 << 19 else powers | {asked.count})
+    most = min(2 * asked.count, _most(asked))
+    counts = sorted({1 << power for power in range(20) if least <= 1 << power <= most} | {asked.count, most})
     timed = requests if requests and requests * len(counts) <= _MOST_SWEPT else None
     rows = []
     for count in counts:
@@ -164,11 +170,12 @@ def _target(asked: Slots, target: float) -> Target:
     )
     if asked.count is None or _reaches(changed, target):
         return Target(found, changed)
-    low, high = asked.count, max(asked.count, found.slots_at_once)
+    most = min(_MOST_SEARCHED, _most(asked))
+    low, high = asked.count, min(most, max(asked.count, found.slots_at_once or most))
     while not _reaches(replace(changed, count=high), target):
-        low, high = high, 2 * high
-        if high > 1 << 17:
+        if high >= most:
             return Target(found, None)
+        low, high = high, min(most, 2 * high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _reaches(replace(changed, count=middle), target) else (middle, high)
@@ -181,7 +188,7 @@ def _reaches(asked: Slots, target: float) -> bool:
 
 
 def interpolated(points: Sequence[tuple[int, float]]) -> tuple[float, ...]:
-    """Turnaround for 1, 2, ... requests in flight from points (in flight, s), linear between them, level outside.
+    """Turnaround for 1, 2, ... requests in flight from points (in flight, s), linear between them and level below the first.
 
     Whole picoseconds. Raises InputError for points that do not ascend.
     """
@@ -200,13 +207,13 @@ def _whole(time: float) -> float:
 
 
 def queued(kind: str, count: int, base: float, service: float) -> tuple[float, ...]:
-    """Turnaround by requests in flight at a far end that serves them one after another, in whole picoseconds."""
-    return tuple(map(_whole, QUEUES[kind](count, base, service)))
+    """Turnaround at a far end that serves requests one after another, to four times ``count`` in flight, in whole ps."""
+    return tuple(map(_whole, QUEUES[kind](_AHEAD * count, base, service)))
 
 
 def by_load(asked: Slots) -> list[tuple[int, float, float]]:
-    """(in flight, turnaround in s, requests per second) at 1, 2, 4, ... in flight and at all slots."""
-    most = asked.count or len(asked.loaded)
+    """(in flight, turnaround in s, requests per second) at 1, 2, 4, ... in flight, to the last that is known."""
+    most = len(asked.loaded)
     loads = sorted({1 << power for power in range(most.bit_length()) if 1 << power <= most} | {most})
     turns = [(load, float(asked.turn(load))) for load in loads]
     return [(load, turn, load / turn if turn else float("inf")) for load, turn in turns]

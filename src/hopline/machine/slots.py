@@ -51,8 +51,8 @@ class Slots:
     bandwidth
         Byte/s of a serial wire that each request crosses; None: it does not bind.
     loaded
-        Turnaround by requests in flight, its own included: entry k - 1 is for k, the last for all above. Empty: it is
-        ``turnaround``.
+        Turnaround by requests in flight, its own included: entry k - 1 is for k, for every number of slots there can be.
+        Empty: it is ``turnaround``.
     """
 
     size: float
@@ -77,7 +77,16 @@ class Slots:
             raise InputError(f"{self.count} slots: expected 1 to {MOST_SLOTS:,}, or none told for no limit")
         if self.batch is not None and self.batch < 1:
             raise InputError(f"a batch of {self.batch} completions: expected at least 1")
+        self._check_loaded()
         self._check_moderation()
+
+    def _check_loaded(self) -> None:
+        known = len(self.loaded)
+        if known and (self.count is None or self.count > known):
+            told = "no number of slots" if self.count is None else f"{self.count} slots"
+            raise InputError(
+                f"the turnaround is told for up to {known} in flight, with {told}: expected at most {known} slots"
+            )
 
     def _check_moderation(self) -> None:
         if self.moderation is None:
@@ -99,5 +108,5 @@ class Slots:
 
     def turn(self, in_flight: int) -> Fraction:
         """Seconds from the begin of its transmission to its completion, with ``in_flight`` requests: at least the wire's."""
-        told = self.loaded[min(in_flight, len(self.loaded)) - 1] if self.loaded else self.turnaround
+        told = self.loaded[in_flight - 1] if self.loaded else self.turnaround
         return max(exact(told), self.wire)

@@ -54,7 +54,7 @@ def limits(asked: Slots) -> tuple[Limit, ...]:
 def _by_slots(asked: Slots) -> Fraction | None:
     if asked.count is None:
         return None
-    loads = {asked.count, *range(1, min(asked.count, len(asked.loaded)) + 1)}
+    loads = range(1, asked.count + 1) if asked.loaded else (asked.count,)
     held = {load: hold(asked.turn(load), asked.poll) for load in loads}
     return max(load / time for load, time in held.items()) if all(held.values()) else None
 
@@ -74,7 +74,8 @@ class Needs:
     poll
         Most seconds between two polls, at the batch there is; None: no batch.
     slots_at_once, slots
-        Least slots where each completion releases at once (Little: rate x turnaround), and where they wait for polls.
+        Least slots where each completion releases at once (Little: rate x turnaround), and where they wait for polls; None:
+        no number with a known turnaround.
     bandwidth
         Least byte/s of the wire.
     """
@@ -84,26 +85,36 @@ class Needs:
     issue: float
     batch: int | None
     poll: float | None
-    slots_at_once: int
-    slots: int
+    slots_at_once: int | None
+    slots: int | None
     bandwidth: float
 
 
 def needs(asked: Slots, target: float) -> Needs:
     """Necessary for ``target`` byte/s, each alone. Raises InputError for a target of 0 or requests without bytes."""
     goal = exact(POSITIVE.check("target rate", target))
-    turn = asked.turn(asked.count or 1)
-    little = target_rate_needs(target, asked.size, float(turn))
-    rate = goal / exact(asked.size)
+    rate = goal / exact(POSITIVE.check("size", asked.size))
     return Needs(
         target=float(goal),
-        rate=little.rate,
+        rate=float(rate),
         issue=float(1 / rate),
         batch=math.ceil(rate * exact(asked.poll)) if asked.poll else None,
         poll=float(asked.batch / rate) if asked.poll and asked.batch is not None else None,
-        slots_at_once=max(1, math.ceil(rate * turn)),
-        slots=max(1, math.ceil(rate * hold(turn, asked.poll))),
+        slots_at_once=_least(asked, target, 0.0),
+        slots=_least(asked, target, asked.poll),
         bandwidth=float(goal),
+    )
+
+
+def _least(asked: Slots, target: float, poll: float) -> int | None:
+    """The least slots that hold as many requests as the rate keeps away."""
+    for load in range(1, len(asked.loaded) + 1):
+        if load >= target_rate_needs(target, asked.size, float(hold(asked.turn(load), poll))).concurrency:
+            return load
+    return (
+        None
+        if asked.loaded
+        else max(1, target_rate_needs(target, asked.size, float(hold(asked.turn(1), poll))).in_flight)
     )
 
 

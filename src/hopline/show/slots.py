@@ -69,25 +69,22 @@ def rates(
         (name, per_second(most), bandwidth(most * asked.size), "binds" if name in binds else "")
         for name, most in limits
     ]
-    total = None if rate is None else rate * asked.size
     found = "" if exact else " (over a long run: no round was found)"
+    if rate is None:
+        return [Heading("In the long run"), Line("  unbounded: nothing that was told takes any time", "strong")]
     blocks: list[Block] = [
         Heading("In the long run"),
-        Line(f"  {per_second(rate)}, {bandwidth(total)}{found}", "strong"),
+        Line(f"  {per_second(rate)}, {bandwidth(rate * asked.size)}{found}", "strong"),
     ]
     if rows:
         blocks += [Heading("What each alone would allow"), Grid(("", "", "", ""), rows, left=1)]
-    if not rows or rate is None:
+    if not rows:
         return blocks
     what = " and ".join(_SAID[name] for name in binds)
     blocks.append(Line(f"Binds: {what}.", "strong"))
     lost = 1 - rate / limits[0][1]
     if lost > 1e-9:
-        blocks.append(
-            Line(
-                f"Together they give {100 * lost:.2g} % less: slots come back only at polls, and then wait for the issue."
-            )
-        )
+        blocks.append(Line(f"All together give {100 * lost:.2g} % less than that: slots wait to be given back."))
     return blocks
 
 
@@ -129,14 +126,14 @@ def target(
         Grid(("", "needed", "now"), rows),
     ]
     if changed is None:
-        return [*blocks, Line("No number of slots reaches it with these: the turnaround grows with the load.", "bad")]
+        return [*blocks, Line("No number of slots of which the turnaround is known reaches it.", "bad")]
     if changed == asked:
         return [*blocks, Line("It is reached as it is.", "good")]
     return [*blocks, Line(f"Reached with: {setup(changed)}.", "strong")]
 
 
 def needed(
-    asked: Slots, issue: float, batch: int | None, poll: float | None, slots: tuple[int, int], wire: float
+    asked: Slots, issue: float, batch: int | None, poll: float | None, slots: tuple[int | None, int | None], wire: float
 ) -> list[tuple[str, str, str]]:
     """What a target needs of each part beside what there is; ``slots``: where all release at once, and at polls."""
     rows = [
@@ -147,8 +144,8 @@ def needed(
     if poll is not None:
         rows.append(("or a poll every", f"at most {show(poll, 'time')}", show(asked.poll, "time")))
     now = "no limit" if asked.count is None else str(asked.count)
-    at_once, polled = slots
-    rows.append(("slots", f"at least {at_once}" + (f", with these polls {polled}" if polled != at_once else ""), now))
+    least, polled = ("no number" if count is None else f"at least {count}" for count in slots)
+    rows.append(("slots", least + (f", with these polls {polled}" if polled != least else ""), now))
     if asked.bandwidth is not None:
         rows.append(("wire", f"at least {show(wire, 'bandwidth')}", show(asked.bandwidth, "bandwidth")))
     return rows

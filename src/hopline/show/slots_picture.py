@@ -39,8 +39,8 @@ def ends(rows: Sequence[tuple[int, float, float]], title: str) -> Spec:
 
 
 def left(series: Mapping[str, Sequence[tuple[float, float]]], title: str) -> Spec:
-    """Requests per second that are answered over time, for each way of sharing."""
-    return _lines(series, ("time", "answered requests per second"), title, time_x=True)
+    """Answered requests so far over time, for each way of sharing: its slope is the rate."""
+    return _lines(series, ("time", "answered requests so far"), title, time_x=True)
 
 
 def grown(series: Mapping[str, Sequence[tuple[float, float]]], cache: float, title: str) -> Spec:
@@ -70,7 +70,7 @@ def _lines(
     dashes = {"domain": names, "range": [[1, 0] if i % 2 == 0 else [6, 5] for i in range(len(names))]}
     encoding = {
         "x": _axis("x", axes[0], log, time_x, [row["x"] for row in rows] if log else []),
-        "y": _axis("y", axes[1], log_y, time, []) | ({"scale": {"type": "log", "nice": False}} if log_y else {}),
+        "y": _axis("y", axes[1], False, time, []) | (_decades([row["y"] for row in rows]) if log_y else {}),
         "color": {"field": "series", "type": "nominal", "title": None, "scale": colours},
         "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": dashes},
     }
@@ -80,8 +80,14 @@ def _lines(
     return {**head, **size, "layer": [{"mark": mark, "encoding": encoding}], "config": figures.CONFIG}
 
 
+def _decades(values: list[Any]) -> Spec:
+    """A logarithmic axis of bytes, marked at powers of ten."""
+    ticks = [10**power for power in range(16) if min(values) <= 10**power <= max(values)]
+    return {"scale": {"type": "log", "nice": False}, "axis": {"format": "~s", "values": ticks}}
+
+
 def _axis(field: str, title: str, log: bool, time: bool, values: list[Any]) -> Spec:
     scale = {"type": "log", "base": 2, "nice": False} if log else {"zero": True, "nice": True}
-    axis: Spec = {"labelExpr": figures.TIME_LABEL} if time else {"format": "~s"}
+    axis: Spec = {"labelExpr": figures.TIME_LABEL} if time else {"format": "d" if log else "~s"}
     axis |= {"values": sorted({v for v in values if not int(v) & (int(v) - 1)})} if values else {}
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}

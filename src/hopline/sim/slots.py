@@ -232,7 +232,7 @@ class Course:
         """By how many are in flight with it: submitted and not completed."""
         while self.back < index and self.complete[self.back] <= now:
             self.back += 1
-        return self.turns[min(index - self.back + 1, len(self.turns)) - 1]
+        return self.turns[index - self.back]
 
     def key(self) -> tuple[int, ...]:
         """What later requests depend on beside the last releases, relative to the last submit."""

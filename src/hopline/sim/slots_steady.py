@@ -60,7 +60,9 @@ def _enough(asked: Slots, least: Fraction) -> bool:
     apart = max(exact(asked.issue), asked.wire)
     if asked.moderation is not None or least != apart or not apart:
         return False
-    return asked.count * apart >= max(asked.turn(k) for k in range(1, len(asked.loaded) + 2)) + exact(asked.poll)
+    return asked.count * apart >= max(asked.turn(k) for k in range(1, max(1, len(asked.loaded)) + 1)) + exact(
+        asked.poll
+    )
 
 
 def _followed(asked: Slots, most: int) -> Steady:

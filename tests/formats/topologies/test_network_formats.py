@@ -77,8 +77,8 @@ def test_ns3(tmp_path):
     assert wiring.facts["rates"] == {"100Gbps": 2, "50Gbps": 2, "400Gbps": 1}
     assert wiring.facts["link_shaped_rows_after_the_count"] == 1
     assert wiring.facts["max_degree"] == 3
-    assert remarked(wiring, "2 lines follow on the 5 links")
-    assert remarked(wiring, "1 links lose packets")
+    assert remarked(wiring, "2 lines after the 5 links")
+    assert remarked(wiring, "1 link with an error rate above 0")
 
 
 def test_simai(tmp_path):
@@ -146,9 +146,9 @@ def test_ibnetdiscover(tmp_path):
     }  # fmt: skip
     assert {name: wiring.facts[name] for name in told} == told
     for words in (
-        "1 aggregation nodes",
-        "1 nodes have no block of their own (H-0d)",
-        "2 links are listed by one",
+        "1 aggregation node (SHARP)",
+        "1 node without a block of its own (H-0d)",
+        "2 links listed by one",
         "slower one",
     ):
         assert remarked(wiring, words)
@@ -248,10 +248,20 @@ def read_of(path):
     return resolve(recognise(str(path)).reader)(str(path))
 
 
+@pytest.mark.parametrize(
+    "text", ["1 1 " + "9" * 400_000, ASTRA.replace("50.0", "9" * 400_000), NS3 + "1 2 " + "9" * 400_000]
+)
+def test_endless_numbers_take_no_time(tmp_path, text):
+    try:
+        read(tmp_path, text)
+    except FormatError as error:
+        assert len(str(error)) < 1000
+
+
 def test_many_lines(tmp_path):
-    count = 100_000
+    count = 30_000
     text = f"{count + 1} 1 {count}\n{count}\n" + "".join(f"{n} {count} 1Gbps 1us 0\n" for n in range(count))
     assert len(read(tmp_path, text).cables) == count
-    many = read(tmp_path, "SwitchName=s Nodes=n[000000-299999]\n")
-    assert many.facts["nodes"] == 300_000
-    assert many.nodes[-2].name == "n299999"
+    many = read(tmp_path, "SwitchName=s Nodes=n[000000-099999]\n")
+    assert many.facts["nodes"] == 100_000
+    assert many.nodes[-2].name == "n099999"

@@ -132,6 +132,19 @@ def test_both_ways_in_two_routes(tmp_path):
     assert wiring.machine().path(["b", "a"]).names == ("b", "junction0", "a")
 
 
+def test_routes_that_are_not_the_shortest(tmp_path):
+    ring = (
+        route("a", "b", "l")
+        + route("b", "c", "m")
+        + route("c", "d", "n")
+        + route("a", "d", "l", "m", "n")
+        + route("a", "c", "k")
+    )
+    wiring = read(tmp_path, zone(hosts(*"abcd"), *(link(name) for name in "lmnk"), ring))
+    assert wiring.refusal == ""
+    assert any("1 route over more links than the shortest way" in remark for remark in wiring.remarks)
+
+
 def test_other_routings(tmp_path):
     assert "has routing=Vivaldi" in read(tmp_path, zone(hosts("a"), routing="Vivaldi")).refusal
     assert read(tmp_path, zone(hosts("a", "b"), link("l"), route("a", "b", "l"), routing="Floyd")).refusal == ""

@@ -13,6 +13,7 @@ from hopline.errors import FormatError
 from hopline.formats.numbered import Line, numbered, quoted
 from hopline.formats.schedules.traffic import MOST_RANKS, Flows, TrafficPlan, contents
 from hopline.formats.source import shown
+from hopline.quantity import counted
 
 NAMES = {
     "src": "src", "source": "src", "dst": "dst", "destination": "dst", "bytes": "bytes", "size_bytes": "bytes",
@@ -47,7 +48,7 @@ def read(path: str) -> TrafficPlan:
         raise FormatError(f"{shown(path)} has no line: expected the columns src,dst,bytes")
     head, flows = _head(first), Flows()
     left = _rows(head, lines, flows)
-    remarks = [f"{left} messages of 0 bytes from a rank to itself: left out"] if left else []
+    remarks = [f"{counted(left, 'message')} of 0 bytes from a rank to itself: left out"] if left else []
     ranks = flows.highest + 1
     facts = {"messages": len(flows), "bytes": flows.bytes(), "ranks": ranks}
     return TrafficPlan(path, contents("traffic", path, ranks, flows, {**facts}, remarks), flows)

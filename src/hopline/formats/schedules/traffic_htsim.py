@@ -16,6 +16,7 @@ from hopline.formats.schedules.contents import Fact
 from hopline.formats.schedules.traffic import MOST_RANKS, Flows, TrafficPlan, contents
 from hopline.formats.schedules.traffic_triggers import Trigger, Triggers
 from hopline.formats.source import shown
+from hopline.quantity import counted
 
 HEADER = ("Nodes", "Connections", "Triggers", "Failures")
 NUMBERS = ("size", "id", "trigger", "send_done_trigger", "recv_done_trigger", "prio")
@@ -52,7 +53,9 @@ def read(path: str) -> TrafficPlan:
     waits, refusal = found.triggers.waits(found.flows)
     found.flows.waits.extend(waits)
     if found.endless:
-        refusal = f"{found.endless} connections have size 0, which htsim sends for ever: give them a size"
+        refusal = (
+            f"{counted(found.endless, 'connection')} of size 0, which htsim sends for ever: expected a size above 0"
+        )
     held = contents("htsim-cm", path, found.header["Nodes"], found.flows, _facts(found), _remarks(found), refusal)
     return TrafficPlan(path, held, found.flows)
 
@@ -137,7 +140,7 @@ def _remarks(found: _Matrix) -> list[str]:
     if any(found.flows.start):
         out.append("starts are picoseconds, as csg-htsim and UEC's htsim read them; older htsim took microseconds")
     if found.failures:
-        out.append(f"{found.failures} failures of links or switches: left out")
+        out.append(f"{counted(found.failures, 'failure')} of links or switches: left out")
     if len(found.priorities) > 1:
         out.append("priorities of connections are left out: all are alike here")
     return out

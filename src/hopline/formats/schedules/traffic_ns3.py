@@ -16,6 +16,7 @@ from hopline.formats.numbered import Line, numbered, quoted
 from hopline.formats.schedules.contents import Fact
 from hopline.formats.schedules.traffic import MOST_RANKS, Flows, TrafficPlan, contents
 from hopline.formats.source import shown
+from hopline.quantity import counted
 
 WORDS = ("src", "dst", "pg", "dport", "size", "start")
 SECOND = 10**12
@@ -76,8 +77,8 @@ def _remarks(flows: Flows, classes: set[int], count: int, rest: int, shaped: int
     out = ["ranks are numbers of nodes in its topology file, where switches have numbers too"]
     if rest:
         out.append(
-            f"{rest} lines follow on the {count} flows that the first line says ({shaped} look like flows): left out, as HPCC "
-            "does"
+            f"{counted(rest, 'line')} after the {count} flows that the first line says ({shaped} like flows): left out, "
+            "as HPCC does"
         )
     if len(classes) > 1:
         out.append(f"{len(classes)} priority groups (pg): all flows are alike here")

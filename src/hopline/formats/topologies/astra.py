@@ -99,9 +99,13 @@ def _facts(found: Mapping[str, Entry], npus: list[int], placeholders: bool) -> d
         "latency_ns": written["latency"],
     }  # fmt: skip
     if not placeholders:
-        facts["bandwidth_bytes_per_s"] = tuple(rate * GB for rate in _numbers(found["bandwidth"]))
+        facts["bandwidth_bytes_per_s"] = tuple(_whole(rate * GB) for rate in _numbers(found["bandwidth"]))
         facts["latency_ns"] = tuple(_numbers(found["latency"]))
     return facts
+
+
+def _whole(value: float) -> float:
+    return int(value) if value.is_integer() else value
 
 
 def _short(text: str) -> str:

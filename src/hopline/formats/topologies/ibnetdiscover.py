@@ -18,6 +18,7 @@ from hopline.formats.topologies.infiniband import rate
 from hopline.formats.topologies.sketch import cleaned, machine_name
 from hopline.machine.parts import Node
 from hopline.machine.wiring import Fact, Wiring
+from hopline.quantity import counted
 
 _BLOCK = re.compile(r"(Switch|Ca|Rt)\s+(\d+)\s+\"([SHR]-[0-9a-fA-F]+)\"\s*(?:#\s*\"([^\"]*)\")?")
 _PORT = re.compile(
@@ -151,14 +152,12 @@ def _facts(found: _Fabric, links: list[tuple[End, End, str]], aggregating: set[s
 def _remarks(found: _Fabric, aggregating: set[str], one_sided: int, unlike: int, loops: int) -> tuple[str, ...]:
     lone = [number for number in found.seen if number not in found.blocks and number not in aggregating]
     first = ", ".join(lone[:3]) + (", ..." if len(lone) > 3 else "")
-    counts = {
-        f"{len(aggregating)} aggregation nodes (SHARP) sum up inside of switches and run no rank: left out": len(
-            aggregating
-        ),
-        f"{len(lone)} nodes have no block of their own ({first}): only the links that others list are known": len(lone),
-        f"{one_sided} links are listed by one of their ends only": one_sided,
-        f"{unlike} links have another speed at either end: the slower one is taken": unlike,
-        f"{loops} links lead from a node to itself: left out": loops,
-        f"{found.ignored} lines are neither blocks nor ports: left out": found.ignored,
-    }
-    return tuple(text for text, count in counts.items() if count)
+    told = (
+        (len(aggregating), "aggregation node", "(SHARP): sums up inside of switches and runs no rank, left out"),
+        (len(lone), "node", f"without a block of its own ({first}): only the links that others list are known"),
+        (one_sided, "link", "listed by one end only"),
+        (unlike, "link", "with another speed at either end: the slower one is taken"),
+        (loops, "link", "from a node to itself: left out"),
+        (found.ignored, "line", "neither block nor port: left out"),
+    )
+    return tuple(f"{counted(count, thing)} {words}" for count, thing, words in told if count)

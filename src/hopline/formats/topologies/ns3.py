@@ -19,8 +19,9 @@ from hopline.formats.topologies.cabling import MOST_CABLES, MOST_NODES, Cabling
 from hopline.formats.topologies.sketch import machine_name
 from hopline.machine.parts import Node
 from hopline.machine.wiring import Fact, Wiring
+from hopline.quantity import counted
 
-_LINK = re.compile(r"\s*\d+\s+\d+\s+[\d.]+\w*[Bb](?:ps|/s)\s+[\d.]+\w*s?(?:\s+\S+)?\s*$", re.ASCII)
+_LINK = re.compile(r"\s*\d+\s+\d+\s+[\d.]{1,40}\w{0,3}[Bb](?:ps|/s)\s+[\d.]{1,40}\w{0,4}(?:\s+\S+)?\s*$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,9 @@ def _remarks(counts: Counts, said: _Said, shaped: int, others: int) -> tuple[str
     out = []
     if shaped or others:
         out.append(
-            f"{shaped + others} lines follow on the {counts.links} links that the first line says ({shaped} look like links): "
-            "left out, as HPCC does"
+            f"{counted(shaped + others, 'line')} after the {counts.links} links that the first line says: left out, as HPCC does "
+            f"({shaped} of them like links)"
         )
     if said.lossy:
-        out.append(f"{said.lossy} links lose packets by their error rate: that is left out")
+        out.append(f"{counted(said.lossy, 'link')} with an error rate above 0: lost packets are left out")
     return tuple(out)

@@ -16,6 +16,7 @@ from hopline.formats.topologies.sketch import machine_name
 from hopline.formats.topologies.xml import Element, parse
 from hopline.machine.parts import Node
 from hopline.machine.wiring import Fact, Wiring
+from hopline.quantity import counted
 
 ZONES = ("zone", "AS")
 SHORTEST = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "None", "Empty")
@@ -87,17 +88,15 @@ def _remark(platform: Platform, elements: list[Element]) -> None:
     platform.remark(FACTORS)
     without = sum(bare(element, ("bandwidth", "latency", "bw", "lat", "bb_bw", "bb_lat")) for element in elements)
     if without:
-        platform.remark(f"{without} numbers have no unit: taken as Bps and s, as SimGrid does")
+        platform.remark(f"{counted(without, 'number')} without a unit: taken as Bps and s, as SimGrid does")
     half = sum(
         element.tag == "link" and element.text("sharing_policy", "SHARED").upper() == "SHARED" for element in elements
     )
     if half:
-        platform.remark(
-            f"{half} {'link is' if half == 1 else 'links are'} SHARED: both ways together have their bandwidth"
-        )
+        platform.remark(f"{counted(half, 'link')} SHARED: both ways together have their bandwidth")
     profiles = sum(name.endswith(("_file", "_profile")) for element in elements for name in element.attributes)
     if profiles:
-        platform.remark(f"{profiles} files of changing bandwidth, latency or state: left out")
+        platform.remark(f"{counted(profiles, 'file')} of changing bandwidth, latency or state: left out")
 
 
 def _facts(elements: list[Element]) -> dict[str, Fact]:

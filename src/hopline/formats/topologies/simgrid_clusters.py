@@ -165,8 +165,8 @@ def _dragonfly(platform: Platform, cluster: Element, hosts: list[str], link: Wir
         platform.join(cluster, router(one, 0, two), router(two, 0, one), link, blue)
     if min(chassis, blades) > 1:
         platform.remark(
-            "inside of a group SimGrid 3.32 counts one link between chassis too few or too many where a way changes blades and "
-            "does not begin in chassis 0: ways are whole here"
+            "inside of a group SimGrid 3.32 counts one link between chassis too few or too many where a way changes blades "
+            "and does not begin in chassis 0: ways are whole here"
         )
 
 

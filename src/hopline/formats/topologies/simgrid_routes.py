@@ -6,12 +6,16 @@ agree, and is refused where they do not (a bus that several pairs share, a link 
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
 from hopline.formats.topologies.simgrid_parts import Platform
 from hopline.formats.topologies.xml import Element
 from hopline.machine.parts import Node
+from hopline.quantity import counted
 
+_SOURCES = 256
+"""Nodes whose routes are held against the shortest ways."""
 _PASSES = 64
 """Times that routes are gone through, those of fewest links first, until all ends are known."""
 Slot = tuple[str, int]
@@ -119,6 +123,39 @@ def lay(platform: Platform, element: Element, found: list[Route]) -> None:
         for name in (name for name in platform.wires if name in ends.used):
             pair = names[ends.find((name, 0))], names[ends.find((name, 1))]
             platform.join(element, *pair, platform.wires[name])
+        _roundabout(platform, ends, found)
+
+
+def _roundabout(platform: Platform, ends: _Ends, found: list[Route]) -> None:
+    """Remark on routes that are longer than the shortest way, which is what other routings take."""
+    near: dict[Slot, list[Slot]] = {}
+    for name in ends.used:
+        one, two = (ends.find((name, end)) for end in (0, 1))
+        near.setdefault(one, []).append(two)
+        near.setdefault(two, []).append(one)
+    by_source: dict[str, list[Route]] = {}
+    for route in found:
+        by_source.setdefault(route.ends[0], []).append(route)
+    longer = 0
+    for source in list(by_source)[:_SOURCES]:
+        away = _distances(near, ends.find((source, -1)))
+        longer += sum(len(route.wires) > away[ends.find((route.ends[1], -1))] for route in by_source[source])
+    if longer:
+        platform.remark(
+            f"{counted(longer, 'route')} over more links than the shortest way has: here ways are the shortest"
+        )
+
+
+def _distances(near: dict[Slot, list[Slot]], source: Slot) -> dict[Slot, int]:
+    """Links from one place to all others."""
+    away, queue = {source: 0}, deque([source])
+    while queue:
+        here = queue.popleft()
+        for there in near.get(here, ()):
+            if there not in away:
+                away[there] = away[here] + 1
+                queue.append(there)
+    return away
 
 
 def _usable(platform: Platform, route: Route) -> bool:

@@ -23,7 +23,9 @@ TIMES = {f"{prefix}s": Fraction(1, 1000**power) for power, prefix in enumerate((
 }  # fmt: skip
 """Unit -> its value in byte/s, in s."""
 _LARGEST = 10**300
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([A-Za-z]*)\s*", re.ASCII)
+_NUMBER = re.compile(
+    r"\s*([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?)\s*([A-Za-z]*)\s*", re.ASCII
+)
 _RADICAL = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9}))?\s*", re.ASCII)
 
 

@@ -20,6 +20,7 @@ from hopline.formats.topologies.hostlist import expand
 from hopline.formats.topologies.sketch import machine_name
 from hopline.machine.parts import Node
 from hopline.machine.wiring import Fact, Wiring
+from hopline.quantity import counted
 
 _PAIR = re.compile(r"\s*(\w+)\s*=\s*(\"[^\"]*\"|\S+)", re.ASCII)
 _TIMES = re.compile(r"(\d{1,9})(?:\(x(\d{1,9})\))?", re.ASCII)
@@ -173,14 +174,13 @@ def _remarks(found: _Tree, names: list[str]) -> tuple[str, ...]:
     several = Counter(name for nodes in found.nodes.values() for name in nodes)
     parents = Counter(name for below in found.switches.values() for name in below)
     tops = sum(not parents[name] for name in found.line)
+    shared = sum(n > 1 for n in several.values()), sum(n > 1 for n in parents.values())
     counts = {
-        f"{sum(n > 1 for n in several.values())} nodes hang under several switches": max(several.values(), default=0)
-        > 1,
-        f"{sum(n > 1 for n in parents.values())} switches hang under several switches": max(parents.values(), default=0)
-        > 1,
+        f"{counted(shared[0], 'node')} under several switches": shared[0] > 0,
+        f"{shared[1]} of the switches under several switches": shared[1] > 0,
         f"{tops} switches hang under none: no way leads between them": tops > 1,
         "Slurm does not use LinkSpeed, and has no unit for it: it only tells cables apart here": bool(found.speed),
-        "only one link is drawn for each line between a switch and what is under it: a file of Slurm has no counts": bool(
+        "a line of the file is taken as one link to each thing under a switch: Slurm has no counts of links": bool(
             names
         ),
     }

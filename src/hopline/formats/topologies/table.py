@@ -24,7 +24,7 @@ _TACCL = re.compile(rb'"gpus_per_node"\s*:')
 _LOGICAL = re.compile(rb'"logical-dims"\s*:')
 _NS3 = re.compile(
     rb"\s*\d+[ \t]+\d+[ \t]+\d+(?:[ \t]+\d+[ \t]+\d+[ \t]+[A-Za-z]\w*(?:[ \t]+\d+)?)?[ \t]*\r?\n"
-    rb"(?:[ \t]*\d[\d \t]*\r?\n|[ \t]*\r?\n)*[ \t]*\d+[ \t]+\d+[ \t]+[\d.]+\w*(?:bps|Bps|b/s|B/s)[ \t]"
+    rb"(?:[ \t]*\d[\d \t]*\r?\n|[ \t]*\r?\n)*[ \t]*\d+[ \t]+\d+[ \t]+[\d.]{1,40}\w{0,8}(?:bps|Bps|b/s|B/s)[ \t]"
 )
 _IBNET = re.compile(rb'(?m)^[ \t]*(?:Switch|Ca|Rt)[ \t]+\d+[ \t]+"[SHR]-[0-9a-fA-F]+"')
 
