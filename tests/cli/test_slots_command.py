@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from typed import hopline as typed
 
 BOOK = "--size 8KiB --slots 16 --issue 1us --turnaround 5us --poll 20us --batch 4"
@@ -35,7 +34,9 @@ def test_json_has_the_same(run):
     assert (data["times"]["transfer_end_s"], data["times"]["release_end_s"]) == (2e-5, 8e-5)
     assert data["long_run"]["bytes_per_s"] == 1638400000
     assert data["binds"] == ["completions"]
-    assert {row["slots"]: row["release_end_s"] if "release_end_s" in row else row["release_end"] for row in data["slots"]}[8] == 8e-5
+    assert {
+        row["slots"]: row["release_end_s"] if "release_end_s" in row else row["release_end"] for row in data["slots"]
+    }[8] == 8e-5
     assert data["target"]["changed"]["count"] == 153
 
 
@@ -56,7 +57,9 @@ def test_turnaround_by_load(run):
 
 def test_buffers(run):
     assert "12 buffers" in answered(run, "slots buffers --period 4us --busy 30us --poll 20us")
-    assert json.loads(answered(run, "slots buffers --period 4us --busy 30us --poll 20us --batch 4 --json")) == {"buffers": None}
+    assert json.loads(answered(run, "slots buffers --period 4us --busy 30us --poll 20us --batch 4 --json")) == {
+        "buffers": None
+    }
     assert "No number is enough" in answered(run, "slots buffers --period 4us --busy 30us --poll 20us --batch 4")
 
 
@@ -75,7 +78,9 @@ def test_faults(run):
     data = json.loads(answered(run, "slots faults --slots 64 --turnaround 10us --lost-every 100 --json"))
     assert data["shared"][0]["simulated_per_s"] == 0
     assert data["leaks"]["all_s"] == pytest.approx(4.744e-3, rel=1e-3)
-    assert "lose nothing" in answered(run, "slots faults --slots 64 --turnaround 10us --issue 1us --endpoints 8 --dead 1")
+    assert "lose nothing" in answered(
+        run, "slots faults --slots 64 --turnaround 10us --issue 1us --endpoints 8 --dead 1"
+    )
 
 
 PICTURES = [

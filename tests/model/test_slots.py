@@ -23,7 +23,11 @@ def us(count: int) -> float:
 
 
 def test_limits_in_order():
-    assert [(limit.name, limit.rate) for limit in limits(BOOK)] == [("completions", 2e5), ("slots", 8e5), ("issue", 1e6)]
+    assert [(limit.name, limit.rate) for limit in limits(BOOK)] == [
+        ("completions", 2e5),
+        ("slots", 8e5),
+        ("issue", 1e6),
+    ]
     wired = limits(Slots(256, 2e-6, 391, bandwidth=50e9))
     assert [limit.name for limit in wired] == ["wire", "slots"]
     assert limits(Slots(1, 1e-6)) == ()
@@ -64,7 +68,7 @@ def test_buffers_are_enough_and_one_less_is_not(seed):
 def test_a_batch_that_is_too_small_never_keeps_up():
     assert buffers(us(4), us(30), us(20), batch=4) is None
     assert buffers(us(4), us(30), us(20), batch=5) == buffers(us(4), us(30), us(20)) == 12
-    assert waits(200, 4, 30, 20, batch=4)
+    assert waits(50, 4, 30, 20, batch=4)
 
 
 def test_deterministic_service_is_a_line_or_a_delay():

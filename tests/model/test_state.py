@@ -16,7 +16,12 @@ BIG = Cluster(128, 8)
 
 def test_128_nodes_of_8_processes():
     found = {name: count(BIG, Sizes()) for name, count in CONNECTIONS.items()}
-    assert {name: state.contexts for name, state in found.items()} == {"RC": 8128, "RC+SRQ": 8128, "DC": 72, "jetty": 135}
+    assert {name: state.contexts for name, state in found.items()} == {
+        "RC": 8128,
+        "RC+SRQ": 8128,
+        "DC": 72,
+        "jetty": 135,
+    }
     assert found["RC"].context_bytes == 8128 * 512 + 8 * 64
     assert found["RC"].receive_bytes == 8128 * 128 * 8192
     assert found["RC+SRQ"].receive_bytes == 8 * 4096 * 8192

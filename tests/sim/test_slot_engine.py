@@ -86,7 +86,9 @@ def test_it_is_what_a_tick_by_tick_walk_says(seed):
     assert found.release.tolist() == [us(t) for t in release]
 
 
-@pytest.mark.parametrize(("slots", "transfer", "release"), [(16, 20, 80), (8, 48, 80), (4, 68, 80), (3, 105, 120), (1, 305, 320)])
+@pytest.mark.parametrize(
+    ("slots", "transfer", "release"), [(16, 20, 80), (8, 48, 80), (4, 68, 80), (3, 105, 120), (1, 305, 320)]
+)
 def test_the_books_ends(slots, transfer, release):
     found = simulate_slots(replace(BOOK, count=slots), 16)
     assert (found.transfer_end, found.release_end) == (us(transfer), us(release))
@@ -100,7 +102,9 @@ def test_vectors_where_they_are():
     for case in cases:
         got = SLOT_KINDS[case["kind"]](case["inputs"])
         for key, value in case["expected"].items():
-            assert got[key] == pytest.approx(value, rel=1e-12, abs=0) if value is not None else got[key] is None, case["id"]
+            assert got[key] == pytest.approx(value, rel=1e-12, abs=0) if value is not None else got[key] is None, case[
+                "id"
+            ]
 
 
 def test_a_serial_wire_and_a_window():
@@ -143,7 +147,16 @@ def test_an_event_that_never_comes_is_refused():
 
 @pytest.mark.parametrize(
     ("slots", "batch", "rate"),
-    [(16, 4, 200e3), (8, 4, 200e3), (4, 4, 200e3), (3, 4, 150e3), (1, 4, 50e3), (16, 32, 800e3), (64, 20, 1e6), (17, None, 825e3)],
+    [
+        (16, 4, 200e3),
+        (8, 4, 200e3),
+        (4, 4, 200e3),
+        (3, 4, 150e3),
+        (1, 4, 50e3),
+        (16, 32, 800e3),
+        (64, 20, 1e6),
+        (17, None, 825e3),
+    ],
 )
 def test_the_long_run_is_quantised_by_polls(slots, batch, rate):
     found = steady(replace(BOOK, count=slots, batch=batch))
@@ -215,11 +228,13 @@ def test_where_slots_do_not_bind_the_others_lose_nothing():
 def test_without_isolation_one_dead_endpoint_stops_all():
     found = simulate_faults(POOL, Faults(8, 1), 6000)
     assert (found.rate(), found.gone) == (0.0, 64)
-    assert 441 == len(found.answered)
+    assert len(found.answered) == 441
     assert found.stalled == us(350)
 
 
-@pytest.mark.parametrize(("faults", "share"), [(Faults(8, 1, timeout=1e-3), 1 / 8), (Faults(lost_every=100, timeout=1e-3), 0.01)])
+@pytest.mark.parametrize(
+    ("faults", "share"), [(Faults(8, 1, timeout=1e-3), 1 / 8), (Faults(lost_every=100, timeout=1e-3), 0.01)]
+)
 def test_with_a_timeout_littles_law_says_what_is_left(faults, share):
     found = simulate_faults(POOL, faults, 40_000)
     assert found.rate() == pytest.approx(with_timeout(64, 1e-5, 1e-3, share), rel=0.01)
@@ -232,7 +247,11 @@ def test_each_lost_completion_takes_one_slot():
 
 
 def test_faults_refuse_what_they_do_not_model():
-    for wrong in (replace(POOL, count=None), replace(POOL, moderation=Moderation(2)), replace(POOL, loaded=(1e-6,) * 64)):
+    for wrong in (
+        replace(POOL, count=None),
+        replace(POOL, moderation=Moderation(2)),
+        replace(POOL, loaded=(1e-6,) * 64),
+    ):
         with pytest.raises(InputError, match="faults need a number of slots"):
             simulate_faults(wrong, Faults(), 10)
     with pytest.raises(InputError, match="3 dead of 2 endpoints"):

@@ -30,7 +30,16 @@ def show_loop(text: str, told: Mapping[str, Any], plot: File | None, as_json: bo
     if plot is not None:
         runs = {f"{show(run.delay, 'time')}: {pages.verdict(run)}": run for run in found.runs}
         said = f"settles with a delay below {show(limit, 'time')}" if limit else why
-        draw(plot, "loops", runs, _marks(asked), service, f"A queue seen late, {name}: {LAWS[name].title}", said)
+        draw(
+            plot,
+            "loops",
+            runs,
+            _marks(asked),
+            service,
+            isinstance(law, Pause),
+            f"A queue seen late, {name}: {LAWS[name].title}",
+            said,
+        )
     if not as_json:
         head = f"Served with {show(service, 'bandwidth')}, at most {show(asked.line, 'bandwidth')} come; {values}"
         cure = _cure(asked, max(told["delay"]), limit)
@@ -89,7 +98,7 @@ def _pause_cure(asked: Loop, law: Pause, delay: float) -> str:
     room = f"{show(high - law.xoff, 'size')} of headroom above xoff, (line - B) x delay"
     if not idle:
         return f"{told}. It needs {room}."
-    need = f"xon at {show(asked.service * delay, 'size')} or more (B x delay)"
+    need = f"xon at {show(asked.service * delay, 'size')} or more (B x delay; xoff above it)"
     return f"{told}. It needs {room}, and {need}: else {show(idle, 'size')} are not served in each turn."
 
 

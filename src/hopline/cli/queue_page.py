@@ -133,13 +133,20 @@ def show_late(delay: float, told: Told, plot: File | None, as_json: bool) -> dic
     capacity, initial, drain = told["capacity"], told["initial"] or 0.0, told["drain"]
     found = queues.late(before, after, service, delay, capacity, initial, drain)
     title = (
-        f"Feedback after {show(delay, 'time')} at {_title(Stage(((0, service),), capacity, initial))[2:]}, "  # type: ignore[arg-type]
-        f"{show(before, 'bandwidth')} coming"
+        f"{show(before, 'bandwidth')} come to a queue of {show(capacity, 'size')} served with {show(service, 'bandwidth')}, "
+        f"{show(initial, 'size')} in it; feedback after {show(delay, 'time')}"
     )
     if plot is not None:
         names = [f"feedback after {show(delay, 'time')}", f"at the bound, {show(found.bound.longest, 'time')}"]
         courses = dict(zip(names, found.courses, strict=False))
-        draw(plot, "filled", courses, {}, {f"holds {show(capacity, 'size')}": capacity}, title)
+        draw(
+            plot,
+            "filled",
+            courses,
+            dict(zip(names, found.arrivals, strict=False)),
+            {f"holds {show(capacity, 'size')}": capacity},
+            title,
+        )
     if not as_json:
         print_document(
             pages.late(title, before, after, service, delay, drain, found.bound, found.episode, found.remedies)

@@ -140,17 +140,17 @@ class Late:
     remedies: Remedies
 
     @property
+    def arrivals(self) -> tuple[Steps, ...]:
+        """What comes, and the same with feedback exactly at the bound where it is missed."""
+        bound = self.bound.longest if self.bound.overflow else None
+        return tuple(_turned(self.before, self.after, delay) for delay in (self.delay, bound) if delay is not None)
+
+    @property
     def courses(self) -> tuple[Course, ...]:
-        """The queue over time, and the same with feedback exactly at the bound."""
-        delays = [self.delay]
-        if self.bound.overflow and self.bound.longest:
-            delays.append(self.bound.longest)
+        """The queue over time, for each of ``arrivals``."""
         end = 1.1 * max(self.episode.empty or 0.0, 2 * self.delay, 2 * (self.bound.longest or 0.0), 1e-9)
         service = queue.steps([(0.0, self.service)], "service")
-        return tuple(
-            queue.fill(_turned(self.before, self.after, delay), service, end, self.capacity, self.initial)
-            for delay in delays
-        )
+        return tuple(queue.fill(comes, service, end, self.capacity, self.initial) for comes in self.arrivals)
 
 
 def _turned(before: float, after: float, delay: float) -> Steps:
@@ -158,7 +158,8 @@ def _turned(before: float, after: float, delay: float) -> Steps:
 
 
 def late(
-    before: float, after: float, service: float, delay: float, capacity: float, initial: float = 0.0, drain: float | None = None
+    before: float, after: float, service: float, delay: float, capacity: float, initial: float = 0.0,
+    drain: float | None = None,
 ) -> Late:  # fmt: skip
     """The bound, what happens, and what would help. Raises InputError."""
     found = feedback.episode(before, after, service, delay, capacity, initial)

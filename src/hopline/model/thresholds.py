@@ -167,8 +167,11 @@ def dcqcn(buffer: float, ports: int, flight: float, beta: float = 8.0, classes: 
 # --- faults of settings
 
 
-def ordered(ecn: tuple[float, float], pause: float, xon: float | None) -> list[Fault]:
-    """Faults of the order KMIN <= KMAX < pause, and xon < pause; ``pause`` in bytes of the same queue."""
+def ordered(ecn: tuple[float, float], pause: float, threshold: float, xon: float | None) -> list[Fault]:
+    """Faults of the order KMIN <= KMAX < pause, and xon < threshold.
+
+    ``pause``: bytes in the egress queue when pause is sent; ``threshold``: in the ingress buffer.
+    """
     low, high = ecn
     found = []
     if low > high:
@@ -181,12 +184,12 @@ def ordered(ecn: tuple[float, float], pause: float, xon: float | None) -> list[F
                 f"KMAX below {_b(pause)}, or a higher Xoff (alpha)",
             )
         )
-    if xon is not None and xon >= pause:
+    if xon is not None and xon >= threshold:
         found.append(
             Fault(
                 "Xon not below Xoff",
-                f"Xon {_b(xon)} >= Xoff {_b(pause)}: it goes again before it has stopped",
-                f"Xon below {_b(pause)}, by a frame or two",
+                f"Xon {_b(xon)} >= Xoff {_b(threshold)}: it goes again before it has stopped",
+                f"Xon below {_b(threshold)}, by a frame or two",
             )
         )
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hopline.quantity import counted, show
+from hopline.quantity import binary, counted, show
 from hopline.records.queue import Bound, Course, Episode, Looped, Remedies, Reordered, Steps
 from hopline.show.document import Block, Grid, Heading, Line, Style
 
@@ -22,7 +22,7 @@ def _time(value: float | Fraction | None) -> str:
 
 
 def _size(value: float | Fraction | None) -> str:
-    return show(None if value is None else float(value), "size")
+    return "—" if value is None else binary(float(value))
 
 
 def _rate(value: float | Fraction | None) -> str:
@@ -155,14 +155,15 @@ def late(
 
 
 def _why(before: float, service: float, delay: float, bound: Bound, found: Episode) -> list[tuple[str, str]]:
+    over = before - service
     free = [] if bound.longest is None else [
-        ("bound = free / (λ - B)", f"{_size(bound.longest * (before - service))} / {_rate(before - service)} = {_time(bound.longest)}")
+        ("free / (λ - B)", f"{_size(round(bound.longest * over))} / {_rate(over)} = {_time(bound.longest)}")
     ]  # fmt: skip
     return [
         *free,
         (
             "more than leaves until feedback",
-            f"{_rate(max(0.0, before - service))} x {_time(delay)} = {_size(bound.excess)}",
+            f"{_rate(max(0.0, over))} x {_time(delay)} = {_size(bound.excess)}",
         ),
         ("of that does not fit", _size(bound.dropped)),
         ("in the queue when feedback takes effect", _size(found.occupancy)),
@@ -183,13 +184,11 @@ def _afterwards(after: float, service: float, found: Episode) -> Line:
 def _late_cures(bound: Bound, cures: Remedies, wanted: float | None) -> list[Block]:
     rows = []
     if bound.overflow:
-        sent = (
-            "none: even an empty queue overflows" if cures.threshold is None else f"at {_size(cures.threshold)} or less"
-        )
+        sent = "too late even from an empty one" if cures.threshold is None else f"at {_size(cures.threshold)} or less"
         rows = [
             ("feedback in", _time(cures.delay)),
             ("a buffer of", _size(cures.capacity)),
-            ("feedback sent with in the queue", sent),
+            ("feedback sent when there are in the queue", sent),
             ("no more coming until then than", _rate(cures.arrival)),
         ]
     blocks: list[Block] = [Heading("What alone would lose nothing"), Grid(("", ""), rows)] if rows else []

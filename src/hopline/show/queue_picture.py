@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hopline.quantity import show
 from hopline.records.queue import Course, Looped, Steps
 from hopline.show.figures import CONFIG, SCHEMA, Spec, colours
 
@@ -17,6 +18,7 @@ _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 _RATES = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "KB/s"), (1.0, "B/s"))
 _MOST_POINTS = 1500
 """Of one curve."""
+_MOST_BANDS = 200
 
 
 def filled(
@@ -25,16 +27,42 @@ def filled(
     """Levels with their limits above, and below what comes to each queue and what it loses."""
     end = max(float(course.times[-1]) for course in courses.values())
     levels = {name: _level(course) for name, course in courses.items()}
-    rates = {f"comes{_of(name, courses)}": _staircase(steps, end) for name, steps in arrivals.items()}
+    rates = {f"comes{_of(name, arrivals)}": _staircase(steps, end) for name, steps in arrivals.items()}
     for name, course in courses.items():
         rates[f"leaves{_of(name, courses)}"] = _staircase(course.departs, end)
-    return _panes(
-        _pane(levels, "in the queue", _SIZES, 300, marks), _pane(rates, "rate", _RATES, 170, {}, "step-after"), title
-    )
+    above = _pane(levels, "in the queue", _SIZES, 300, marks)
+    second, _ = _unit([end], _TIMES)
+    above["layer"] = [*_losses(courses, second), *above["layer"]]
+    return _panes(above, _pane(rates, "rate", _RATES, 170, {}, "step-after"), title)
 
 
-def _of(name: str, courses: Mapping[str, Course]) -> str:
-    return f", {name}" if len(courses) > 1 else ""
+def _losses(courses: Mapping[str, Course], second: float) -> list[Spec]:
+    """A red band wherever a queue drops, with what it drops."""
+    rows = [
+        {
+            "start": float(part.start) / second,
+            "end": float(part.end) / second,
+            "label": f"drops {show(float(part.size), 'size', 3)}",
+        }
+        for course in courses.values()
+        for part in course.lost[:_MOST_BANDS]
+    ]
+    if not rows:
+        return []
+    x: Spec = {"field": "start", "type": "quantitative"}
+    band: Spec = {
+        "mark": {"type": "rect", "color": "#b5473c", "opacity": 0.14},
+        "encoding": {"x": x, "x2": {"field": "end"}},
+    }
+    words: Spec = {
+        "mark": {"type": "text", "align": "left", "dx": 4, "color": "#b5473c", "fontSize": 11},
+        "encoding": {"x": x, "y": {"value": 290}, "text": {"field": "label"}},
+    }
+    return [{"data": {"values": rows}, **layer} for layer in (band, words)]
+
+
+def _of(name: str, all_of_them: Mapping[str, object]) -> str:
+    return f", {name}" if len(all_of_them) > 1 else ""
 
 
 def _level(course: Course) -> Curve:
@@ -46,11 +74,13 @@ def _staircase(steps: Steps, end: float) -> Curve:
     return [*(start for start, _ in inside), end], [*(rate for _, rate in inside), inside[-1][1]]
 
 
-def loops(runs: Mapping[str, Looped], marks: Mapping[str, float], service: float, title: str, subtitle: str) -> Spec:
-    """Levels of several delays above, the rates that arrive below."""
+def loops(
+    runs: Mapping[str, Looped], marks: Mapping[str, float], service: float, jumps: bool, title: str, subtitle: str
+) -> Spec:
+    """Levels of several delays above, the rates that arrive below; ``jumps``: they change in steps."""
     levels = {name: _thinned((run.times, run.levels)) for name, run in runs.items()}
     rates = {name: _thinned((run.times, run.rates)) for name, run in runs.items()}
-    below = _pane(rates, "arrives", _RATES, 150, {"service": service})
+    below = _pane(rates, "arrives", _RATES, 150, {"service": service}, "step-after" if jumps else "linear")
     return _panes(_pane(levels, "in the queue", _SIZES, 300, marks), below, title, subtitle)
 
 
@@ -79,16 +109,17 @@ def _pane(
     ]
     names = list(curves)
     dashes = {"domain": names, "range": [[1, 0] if i % 2 == 0 else [6, 4] for i in range(len(names))]}
+    alone = {"legend": None} if len(names) == 1 else {}
     encoding: dict[str, Any] = {
         "x": {"field": "x", "type": "quantitative", "title": f"time ({tick})", "scale": {"nice": False}},
         "y": {"field": "y", "type": "quantitative", "title": f"{what} ({unit})", "scale": {"zero": True}},
         "order": {"field": "order", "type": "quantitative"},
-        "color": colours(names) | ({"legend": None} if len(names) == 1 else {}),
-        "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": dashes, "legend": None},
+        "color": colours(names) | alone,
+        "strokeDash": {"field": "series", "type": "nominal", "title": None, "scale": dashes} | alone,
     }
     line: Spec = {
         "data": {"values": rows},
-        "mark": {"type": "line", "strokeWidth": 2.2, "interpolate": shape},
+        "mark": {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round", "interpolate": shape},
         "encoding": encoding,
     }
     layers: list[Spec] = [line]
@@ -106,8 +137,8 @@ def _mark(name: str, level: float) -> list[Spec]:
     }
     text: Spec = {
         "data": data,
-        "mark": {"type": "text", "align": "right", "dy": -7, "color": "#555", "fontSize": 11},
-        "encoding": {"y": {"datum": level}, "x": {"value": 676}, "text": {"field": "label"}},
+        "mark": {"type": "text", "align": "left", "color": "#555", "fontSize": 11},
+        "encoding": {"y": {"datum": level}, "x": {"value": 686}, "text": {"field": "label"}},
     }
     return [rule, text]
 

@@ -117,7 +117,7 @@ def islands(wiring: Wiring) -> list[int]:
 
 def _islands(wiring: Wiring) -> list[Block]:
     parts = islands(wiring)
-    if len(parts) < 2:
+    if len(parts) < 2 or wiring.refusal:
         return []
     told = ", ".join(str(size) for size in parts[:6]) + (" ..." if len(parts) > 6 else "")
     return [Line(f"note: it falls into {len(parts)} parts without a way between them, of {told} nodes", "bad")]

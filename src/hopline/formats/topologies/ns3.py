@@ -160,8 +160,8 @@ def _remarks(counts: Counts, said: _Said, shaped: int, others: int) -> tuple[str
     out = []
     if shaped or others:
         out.append(
-            f"{counted(shaped + others, 'line')} after the {counts.links} links that the first line says: left out, as HPCC does "
-            f"({shaped} of them like links)"
+            f"{counted(shaped + others, 'line')} after the {counts.links} links that the first line says: left out, as HPCC "
+            f"does ({shaped} of them like links)"
         )
     if said.lossy:
         out.append(f"{counted(said.lossy, 'link')} with an error rate above 0: lost packets are left out")

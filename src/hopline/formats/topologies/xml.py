@@ -22,7 +22,7 @@ DEEPEST = 200
 """Elements within one another."""
 _PIECE = 1 << 18
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _PROLOG = re.compile(rb"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*(?:\[[^\]]*\]\s*)?>)*", re.DOTALL)
 _ROOT = re.compile(rb"<([A-Za-z_][\w.:-]*)(?=[\s/>]|$)")
 
