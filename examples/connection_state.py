@@ -47,9 +47,8 @@ print(f"\nOne of 8 endpoints dies; 64 slots, 10 µs each, {healthy / 1e6:.1f} mi
 print(
     f"own share of slots for each     {capped.rate() / 1e6:.1f} million, {capped.rate() / healthy:.1%}: (64 - 8) / 64"
 )
-print(
-    f"one pool, in turn               {len(alone.answered)} more are answered, after {alone.stalled * 1e6:.0f} µs all stands still"
-)
+answers, stalled = len(alone.answered), f"{alone.stalled * 1e6:.0f} µs"
+print(f"one pool, in turn               {answers} more are answered, after {stalled} all stands still")
 print(f"  with a timeout of {timeout:.1f} s       {with_timeout(64, 10e-6, timeout, 1 / 8):.1f} a second (by formula)")
 slow = simulate_faults(replace(slots, issue=time("1us")), Faults(8, 1, cap=8), 20_000)
 print(

@@ -101,7 +101,7 @@ def test_pictures(run, tmp_path, text):
 WRONG = {
     "": "--size is missing",
     "--size 8KiB --slots 0": "below 1",
-    "--size 8KiB --slots 9999999": "expected 1 to 1,000,000",
+    "--size 8KiB --slots 9999999": "expected 1 to 100,000",
     "--size 8KiB --batch 4": "mean nothing without --poll",
     "--size 8KiB --after 1us": "--after means nothing without --every",
     "--size 8KiB --slots 16 --every 32": "never comes",

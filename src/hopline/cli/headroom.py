@@ -66,7 +66,7 @@ class _Read(click.ParamType):  # type: ignore[type-arg]
 @click.option("--classes", type=click.IntRange(1, 8), metavar="N", help="Lossless ones (default 1).")
 @click.option("--ecn", metavar="KMIN:KMAX|NAME", help="Where marks begin and reach pmax, or those of hpcc or simai.")
 @click.option(
-    "--alpha", type=_Read("factor", jobs.ratio), metavar="FACTOR", help="Xoff = alpha x free buffer. Like 1/8, 2^-3."
+    "--alpha", type=_Read("factor", jobs.ratio), metavar="FACTOR", help="Xoff = alpha x free. Like 1/8, 2^-3."
 )
 @quantity("--xoff", "size", "A static Xoff instead of --alpha.")
 @quantity("--xon", "size", "Where a paused sender may go on.")
@@ -74,7 +74,7 @@ class _Read(click.ParamType):  # type: ignore[type-arg]
     "--senders", type=click.IntRange(1, 4096), metavar="K", help="Ingress ports that feed a congested queue (1)."
 )
 @click.option(
-    "--feeds", metavar="NAME", help="own: each congested queue has its own senders (default); one: all share them."
+    "--feeds", metavar="NAME", help="own: each congested queue has senders of its own (default); one: they share them."
 )
 @quantity("--reaction", "time", "Until marks slow the senders down; needs --senders of 2 or more.")
 @plot_option("the terms, or with --buffer of the order")
@@ -86,9 +86,9 @@ def headroom(
 ) -> None:  # fmt: skip
     """The buffer that a lossless line needs beyond its Xoff, and whether ECN marks come before pauses.
 
-    Headroom is what can still arrive after a queue has said stop: a frame that the pause waits for, the pause, the cable twice,
-    the response, and one more frame. With --buffer thresholds are held against one another for one and for many congested
-    queues.
+    Headroom is what can still arrive after a queue has said stop: a frame that the pause waits for, the pause, the cable
+    twice, the response, and one more frame. With --buffer thresholds are held against one another for one and for many
+    congested queues.
 
     Exit code: 0 nothing is set wrongly, 1 something is, 2 an option is bad.
     """
@@ -143,7 +143,9 @@ def _order(told: dict[str, Any], rate: float, room: float, profile: tuple[float,
 
 
 def _page(title: str, found: Needed, order: Order | None, buffer: float | None) -> list[Block]:
-    blocks = pages.needed(title, found.own, found.others, found.vendors, found.longest, found.faults)
+    blocks = pages.needed(
+        title, found.own, found.others, found.vendors, found.longest, found.faults, found.line.response
+    )
     if order is None or buffer is None:
         return blocks
     switch, rule = order.switch, order.dcqcn
@@ -153,7 +155,7 @@ def _page(title: str, found: Needed, order: Order | None, buffer: float | None) 
         *pages.order(
             order.firings, switch.ecn, order.flips, order.full, order.late, order.growth, order.ports, order.faults
         ),
-        *pages.cures(switch.ecn, switch.alpha, order.enough, order.firings[-1]),
+        *pages.cures(switch.alpha, order.enough, order.firings[-1]),
         *pages.rules(rule.pause, rule.naive, rule.dynamic, switch.ecn),
     ]
 

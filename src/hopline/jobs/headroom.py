@@ -36,7 +36,9 @@ def ratio(text: str) -> float:
     power, found = _POWER.fullmatch(text.strip()), _RATIO.fullmatch(text.strip())
     if power is not None:
         return float(Fraction(2) ** int(power[1]))
-    value = Fraction(0) if found is None or (found[2] and not int(found[2])) else Fraction(found[1]) / int(found[2] or 1)
+    value = (
+        Fraction(0) if found is None or (found[2] and not int(found[2])) else Fraction(found[1]) / int(found[2] or 1)
+    )
     if value <= 0:
         raise QuantityError(f"{text!r} is no factor: expected a number above 0, like 1/8, 0.125 or 2^-3")
     return float(value)
@@ -87,7 +89,7 @@ def line(
 
 
 def needed(asked: Line, set_to: float | None = None, told: tuple[float, float, float] | None = None) -> Needed:
-    """The account; ``set_to`` bytes are configured, or ``told`` (size, xon, xoff) of a SONiC profile, whose xoff is headroom."""
+    """The account; ``set_to`` bytes are configured, or ``told`` (size, xon, xoff) of a SONiC profile: its xoff is headroom."""
     own = model.headroom(asked)
     standard = model.in_bit_times(asked)
     room = told[2] if told is not None else set_to
@@ -106,7 +108,7 @@ def _profile_faults(size: float, xon: float, xoff: float) -> list[Fault]:
     """Of a profile that holds its own headroom; one with a small size borrows it from a pool."""
     if size >= xoff and size != xon + xoff:
         found = f"size {size:,.0f} B, xon + xoff {xon + xoff:,.0f} B"
-        return [Fault("size is not xon + xoff", found, f"size={xon + xoff:.0f}, where the headroom is the queue's own")]
+        return [Fault("Size is not xon + xoff", found, f"size={xon + xoff:.0f}, where the headroom is the queue's own")]
     return []
 
 
@@ -117,8 +119,8 @@ def _short(asked: Line, own: Headroom, room: float) -> list[Fault]:
     found = f"{room:,.0f} B are set, {own.total:,.0f} B can arrive"
     if fits is None:
         bare = model.headroom(replace(asked, metres=0.0)).total
-        return [Fault("headroom too small for any cable", found, f"at least {bare:,.0f} B, without a cable")]
-    return [Fault("cable too long for the headroom", found, f"a cable of {fits:.4g} m at most, or {own.total:,.0f} B")]
+        return [Fault("Headroom too small for any cable", found, f"at least {bare:,.0f} B, without a cable")]
+    return [Fault("Cable too long for the headroom", found, f"a cable of {fits:.4g} m at most, or {own.total:,.0f} B")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from hopline.sim.slots import SlotTimes, simulate_slots
 from hopline.sim.slots_steady import Steady, steady
 
 _MOST_SWEPT = 1_000_000
-_SEARCH_STEPS, _MOST_SEARCHED = 40_000, 1 << 17
+_SEARCH_STEPS, _MOST_SEARCHED = 40_000, MOST_SLOTS
 _AHEAD, _NOTABLE = 4, 1.005
 _CLOSE = 1 - 1e-12
 """An interval that is 1 / rate in floats may miss the rate by their last digit."""

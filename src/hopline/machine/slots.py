@@ -12,7 +12,7 @@ from fractions import Fraction
 from hopline.errors import InputError
 from hopline.quantity import NON_NEGATIVE, POSITIVE, exact, show
 
-MOST_SLOTS = 1_000_000
+MOST_SLOTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)

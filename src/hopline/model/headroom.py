@@ -17,7 +17,7 @@ from hopline.records.headroom import Headroom, Term
 PAUSE_FRAME = 64
 """Bytes (IEEE 802.1Qbb), without preamble and gap."""
 LIGHT = 5e-9
-"""Seconds for a metre of cable: the round figure; Cisco says 4.76 ns in copper and 5.13 ns in fibre (R52)."""
+"""Seconds for a metre of cable: the round figure; Cisco's PFC white paper says 4.76 ns in copper and 5.13 ns in fibre."""
 MEDIA: Mapping[str, float] = {"cable": LIGHT, "copper": 4.76e-9, "fibre": 5.13e-9}
 """What a cable is of -> seconds a metre."""
 
@@ -87,7 +87,7 @@ def longest_cable(line: Line, room: float) -> float | None:
     return float(left / (2 * exact(line.rate) * exact(line.per_metre))) if left >= 0 else None
 
 
-# --- the same in the bit times of IEEE 802.1Qbb, as besthub.dev's "headroom part 2" lists them (reference R53)
+# --- the same in the bit times of IEEE 802.1Qbb, as besthub.dev's "headroom part 2" lists them
 
 INTERFACE_BITS: Mapping[int, int] = {10: 8_192, 25: 6_144, 40: 24_576, 100: 122_880}
 """Gb/s -> bit times of an interface (PHY and MAC), each way."""
@@ -112,15 +112,15 @@ def in_bit_times(line: Line) -> Headroom | None:
         ("response", "of MAC and PHY by the standard", Fraction(RESPONSE_BITS[speed], 8)),
         ("frame forward", "2300 B of the lossless class and 20 B", Fraction(_NO_DROP_BITS, 8)),
     )
-    return _account("bit times of 802.1Qbb (R53)", rate, parts)
+    return _account("bit times of 802.1Qbb", rate, parts)
 
 
 VENDORS: Mapping[str, Mapping[int, tuple[tuple[float, float], ...]]] = {
-    "a SONiC profile with a shared headroom pool (R54)": {
+    "a SONiC profile, 100 Gb/s, with a shared headroom pool": {
         100: ((5, 165_568), (40, 177_632), (300, 268_736)),
     },
 }
-"""Whose -> Gb/s -> (metres, bytes of headroom), ascending."""
+"""Whose -> Gb/s -> (metres, bytes of headroom), ascending. SONiC: pg_lossless profiles of a switch guide (5, 40, 300 m)."""
 
 
 def vendors(line: Line) -> dict[str, float]:

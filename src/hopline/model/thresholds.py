@@ -1,6 +1,6 @@
 """ECN against PFC in a shared buffer: which fires first, at how many congested queues that turns, and faults of settings.
 
-What belongs here: closed forms. Sizes are bytes. A dynamic threshold is alpha x what is free of the shared pool (R47); a
+What belongs here: closed forms. Sizes are bytes. A dynamic threshold is alpha x what is free of the shared pool; a
 buffer's own level counts against it.
 """
 
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hopline.errors import InputError, UnknownNameError
-from hopline.quantity import NON_NEGATIVE, POSITIVE, exact, show
+from hopline.quantity import NON_NEGATIVE, POSITIVE, binary, exact, show
 from hopline.records.headroom import Fault, Firing
 
 ECN_MAPS: Mapping[str, Mapping[int, tuple[float, float, float]]] = {
     "hpcc": {25: (100e3, 400e3, 0.2), 50: (200e3, 800e3, 0.2), 100: (400e3, 1600e3, 0.2)},
     "simai": {200: (300e3, 1200e3, 0.8), 400: (800e3, 3200e3, 0.2)},
 }
-"""Simulator -> Gb/s -> (KMIN, KMAX in bytes, PMAX): reference R49 and R50; their KB are thousands."""
+"""Simulator -> Gb/s -> (KMIN, KMAX in bytes, PMAX); their KB are thousands.
+
+HPCC's ns-3 (simulation/run.py, mix/config_doc.txt) and SimAI (SimAI.conf).
+"""
 
 
 def ecn_of(name: str, rate: float) -> tuple[float, float, float]:
@@ -128,7 +131,7 @@ def alpha_for(switch: Switch, queues: int, level: float) -> float | None:
     return float(switch.share(queues) * exact(level) / free) if free > 0 else None
 
 
-# --- the rules of the DCQCN paper (R47), with all ports and priorities at their worst
+# --- the rules of the DCQCN paper (SIGCOMM 2015), with all ports and priorities at their worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,4 +199,4 @@ def ordered(ecn: tuple[float, float], pause: float, threshold: float, xon: float
 
 
 def _b(size: float) -> str:
-    return show(size, "size")
+    return binary(size)

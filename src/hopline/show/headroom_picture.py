@@ -11,27 +11,30 @@ from hopline.records.headroom import Firing, Headroom
 from hopline.show.figures import CONFIG, SCHEMA, Spec
 
 _KIB = 1024
-_COLOURS = ["#2f6db5", "#8fb4dc", "#d9822b", "#3a8f5c", "#8a5fb0", "#e3b07c", "#b5473c"]
+_BLUE = "#2f6db5"
+_COLOURS = {
+    "frame": _BLUE, "pause": "#222222", "cable": "#d9822b", "response": "#3a8f5c", "interfaces": "#8a5fb0",
+}  # fmt: skip
+"""First word of a term -> its colour."""
 
 
 def terms(accounts: Sequence[Headroom], title: str) -> Spec:
     """A bar for each account, of its terms."""
     rows = [
-        {"account": account.name, "term": term.name, "size": term.size / _KIB, "place": place}
+        {"account": account.name, "kind": _kind(term.name), "size": term.size / _KIB, "place": place}
         for account in accounts
         for place, term in enumerate(account.terms)
     ]
-    names = list(dict.fromkeys(str(row["term"]) for row in rows))
+    kinds = [kind for kind in _COLOURS if any(row["kind"] == kind for row in rows)]
     encoding: Spec = {
         "y": {"field": "account", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 260}},
         "x": {"field": "size", "type": "quantitative", "title": "headroom (KiB)", "stack": "zero"},
         "order": {"field": "place", "type": "quantitative"},
         "color": {
-            "field": "term",
+            "field": "kind",
             "type": "nominal",
             "title": None,
-            "scale": {"domain": names, "range": _COLOURS},
-            "legend": {"columns": 4},
+            "scale": {"domain": kinds, "range": [_COLOURS[kind] for kind in kinds]},
         },
     }
     body: Spec = {
@@ -43,19 +46,31 @@ def terms(accounts: Sequence[Headroom], title: str) -> Spec:
     return _page(title, {"data": {"values": rows}, **body})
 
 
+def _kind(term: str) -> str:
+    return term.split(",")[0].split()[0]
+
+
 def order(firings: Sequence[Firing], marks: Mapping[str, float], flips: int | None, title: str) -> Spec:
     """Bytes in each congested egress queue when pause comes, over their number, with ECN's thresholds across."""
     rows = [{"queues": firing.queues, "size": firing.pause / _KIB} for firing in firings]
-    x: Spec = {"field": "queues", "type": "quantitative", "title": "congested egress queues", "scale": {"type": "log", "base": 2, "nice": False}, "axis": {"format": "d"}}  # fmt: skip
+    scale: Spec = {"type": "log", "base": 2, "nice": False}
+    axis: Spec = {"format": "d"}
+    x: Spec = {
+        "field": "queues",
+        "type": "quantitative",
+        "title": "congested egress queues",
+        "scale": scale,
+        "axis": axis,
+    }
     y: Spec = {
         "field": "size",
         "type": "quantitative",
         "title": "in each when pause comes (KiB)",
-        "scale": {"type": "log"},
+        "scale": {"type": "log", "nice": False, "padding": 12},
     }
     curve: Spec = {
         "data": {"values": rows},
-        "mark": {"type": "line", "strokeWidth": 2.4, "color": _COLOURS[0], "point": True},
+        "mark": {"type": "line", "strokeWidth": 2.4, "color": _BLUE, "point": True},
     }
     layers: list[Spec] = [{**curve, "encoding": {"x": x, "y": y}}]
     for name, level in marks.items():
@@ -88,7 +103,7 @@ def _flip(count: int) -> list[Spec]:
     words: Spec = {
         "data": data,
         "mark": {"type": "text", "align": "right", "dx": -5, "color": "#b5473c", "fontSize": 11},
-        "encoding": {"x": x, "y": {"value": 12}, "text": {"field": "label"}},
+        "encoding": {"x": x, "y": {"value": 308}, "text": {"field": "label"}},
     }
     return [rule, words]
 

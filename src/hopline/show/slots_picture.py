@@ -29,6 +29,7 @@ def lanes(requests: Sequence[Request], slots: int | None, title: str) -> Spec:
         )
         bars += [(f"slot {i % count}", kind, start, end) for kind, start, end in parts if end > start]
     cut = f"{len(shown)} of {len(requests)} requests" if len(shown) < len(requests) else ""
+    cut += f", the first {MOST_LANES} of {count} slots" if cut and count > MOST_LANES else ""
     return figures.gantt(bars, title, cut)
 
 

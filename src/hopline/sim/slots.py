@@ -190,9 +190,14 @@ def _grouped(moderation: Moderation, scale: int) -> Grouped:
 
 def scale_of(asked: Slots, *others: float) -> int:
     """Ticks of a second in which all times of ``asked`` and ``others`` (s) are whole."""
-    times = [asked.issue, asked.turnaround, asked.poll, asked.first_poll or 0.0, *asked.loaded, *others]
+    times = [asked.issue, asked.turnaround, asked.poll, asked.first_poll or 0.0, *asked.loaded[: asked.count], *others]
     times += [asked.moderation.time or 0.0] if asked.moderation else []
     return math.lcm(*(exact(time).denominator for time in times), asked.wire.denominator)
+
+
+def loads(asked: Slots) -> range:
+    """Requests in flight for which the turnaround matters."""
+    return range(1, 1 + (asked.count or 1)) if asked.loaded else range(1, 2)
 
 
 class Course:
@@ -205,7 +210,7 @@ class Course:
         self.scale = scale_of(asked)
         self.count, self.issue = asked.count, int(exact(asked.issue) * self.scale)
         self.wire = int(asked.wire * self.scale)
-        self.turns = [int(asked.turn(k) * self.scale) for k in range(1, max(1, len(asked.loaded)) + 1)]
+        self.turns = [int(asked.turn(load) * self.scale) for load in loads(asked)]
         self.rule = _rule(asked, self.scale)
         self.submit: list[int] = []
         self.begin: list[int] = []

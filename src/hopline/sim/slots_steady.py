@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from hopline.machine.slots import Slots
 from hopline.quantity import exact
-from hopline.sim.slots import Course
+from hopline.sim.slots import Course, loads
 
 MOST_STEPS = 300_000
 _BASE, _PRIME = 1_000_003, (1 << 61) - 1
@@ -39,12 +39,17 @@ class Steady:
 def steady(asked: Slots, most: int = MOST_STEPS) -> Steady:
     """The long-run rate at which slots are released.
 
-    Without binding slots it is the smallest of the others' limits; else the state is followed until it comes back: the
-    system is deterministic in whole ticks and what it depends on is bounded, so it must.
+    Where each completion releases its slot it is the smallest of the limits (waits only add up, so the rate is that of the
+    slowest circle of waits: issue, wire or turnaround / count, and a mixture of them is faster than one of them). Without
+    binding slots it is the smallest of the others'. Else the state is followed until it comes back: the system is
+    deterministic in whole ticks and what it depends on is bounded, so it must.
     """
     least = max(exact(asked.issue), asked.wire)
     if asked.poll and asked.batch is not None:
         least = max(least, exact(asked.poll) / asked.batch)
+    if not asked.poll and asked.moderation is None and not asked.loaded and asked.count is not None:
+        least = max(least, asked.turn(1) / asked.count)
+        return Steady(float(1 / least) if least else None, 1, float(least))
     if _enough(asked, least):
         return Steady(float(1 / least) if least else None, 1, float(least))
     return _followed(asked, most)
@@ -60,40 +65,30 @@ def _enough(asked: Slots, least: Fraction) -> bool:
     apart = max(exact(asked.issue), asked.wire)
     if asked.moderation is not None or least != apart or not apart:
         return False
-    return asked.count * apart >= max(asked.turn(k) for k in range(1, max(1, len(asked.loaded)) + 1)) + exact(
-        asked.poll
-    )
+    return asked.count * apart >= max(map(asked.turn, loads(asked))) + exact(asked.poll)
 
 
 def _followed(asked: Slots, most: int) -> Steady:
-    course, trail = Course(asked), _Trail(max(asked.count or 1, asked.batch or 1))
-    most = max(most, 20 * trail.width)
+    course, width = Course(asked), max(asked.count or 1, asked.batch or 1)
+    past = [course.rule.release, course.complete] if asked.loaded else [course.rule.release]
+    trails, most = [_Trail(times, width) for times in past], max(most, 3 * width)
     seen: dict[tuple[int, ...], int] = {}
     for index in range(most):
         course.step()
-        trail.follow(course.rule.release)
-        if len(course.rule.release) <= trail.width:
+        hashes = [trail.follow() for trail in trails]
+        if len(course.rule.release) <= width:
             continue
-        state = (trail.hash, course.rule.release[-1] - course.submit[-1], *course.key(), *_back(course, asked))
+        state = (*hashes, course.rule.release[-1] - course.submit[-1], *course.key())
         before = seen.setdefault(state, index)
-        if before != index and _same(course, before, index, trail.width):
+        if before != index and all(_same(times, index - before, width) for times in past):
             return _round(course, before, index)
-    half = most // 2
-    return _round(course, half, most - 1, found=False)
+    return _round(course, most // 2, most - 1, found=False)
 
 
-def _back(course: Course, asked: Slots) -> tuple[int, ...]:
-    """Completions that are ahead, where the turnaround depends on how many there are."""
-    if not asked.loaded:
-        return ()
-    now = course.submit[-1]
-    return tuple(complete - now for complete in course.complete[course.back :] if complete > now)
-
-
-def _same(course: Course, before: int, index: int, width: int) -> bool:
-    """Whether the releases before both are truly alike, and not only their hash."""
-    ends = [at + len(course.rule.release) - index for at in (before, index)]
-    old, new = (course.rule.release[end - width : end] for end in ends)
+def _same(times: list[int], apart: int, width: int) -> bool:
+    """Whether the last ``width`` are truly those ``apart`` before, shifted, and not only their hash."""
+    end = len(times)
+    old, new = times[end - apart - width : end - apart], times[end - width :]
     return all(b - a == new[0] - old[0] for a, b in zip(old, new, strict=True))
 
 
@@ -104,17 +99,18 @@ def _round(course: Course, before: int, index: int, found: bool = True) -> Stead
 
 
 class _Trail:
-    """A rolling hash over the last ``width`` - 1 distances between releases."""
+    """A rolling hash over the last ``width`` - 1 distances between ``times``."""
 
-    def __init__(self, width: int) -> None:
-        self.width, self.hash, self.at = width, 0, 1
+    def __init__(self, times: list[int], width: int) -> None:
+        self.times, self.width, self.hash, self.at = times, width, 0, 1
         self._old = pow(_BASE, width - 1, _PRIME)
 
-    def follow(self, release: list[int]) -> None:
-        """Take what was released since."""
-        while self.at < len(release):
-            self.hash = (self.hash * _BASE + release[self.at] - release[self.at - 1] + 1) % _PRIME
+    def follow(self) -> int:
+        """Take in those that came since."""
+        while self.at < len(self.times):
+            self.hash = (self.hash * _BASE + self.times[self.at] - self.times[self.at - 1] + 1) % _PRIME
             gone = self.at - self.width + 1
             if gone >= 1:
-                self.hash = (self.hash - self._old * (release[gone] - release[gone - 1] + 1)) % _PRIME
+                self.hash = (self.hash - self._old * (self.times[gone] - self.times[gone - 1] + 1)) % _PRIME
             self.at += 1
+        return self.hash
