@@ -54,8 +54,8 @@ def test_the_method_of_steps():
 
 
 def test_a_full_buffer_drops_and_an_empty_one_idles():
-    found = simulate_loop(Loop(Proportional(TIME, 1e5), B, 1e15, 120_000.0), 3e-5, 1e-3)
-    assert max(found.levels) == 120_000
+    found = simulate_loop(Loop(Proportional(TIME, 1e5), B, 1e15, 180_000.0), 3e-5, 1e-3)
+    assert max(found.levels) == 180_000
     assert min(found.levels) == 0
     assert found.dropped > 0
     assert found.idle > 0

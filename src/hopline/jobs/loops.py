@@ -87,7 +87,7 @@ def _long(asked: Loop, found: Stability, delay: float) -> float:
         return 8 * (2 * delay + turn + (law.xoff / rises if rises > 0 else turn))
     if isinstance(law, Marking):
         c, k, _ = marking_point(asked, law)
-        return min(60 / math.sqrt(k) + 6 / c, 400 / math.sqrt(k))
+        return min(60 / math.sqrt(k) + 3 / c, 3000 / math.sqrt(k))
     return 12 * max(4 * (found.limit or 0.0), 4 * delay)
 
 

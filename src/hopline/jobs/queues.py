@@ -30,13 +30,15 @@ def rates(text: str, what: str = "arrival") -> Steps:
     for number, part in enumerate(text.split(",")):
         rate, at, start = (word.strip() for word in part.partition("@"))
         if bool(number) and not at:
-            raise QuantityError(f"{what}: {part.strip()!r} does not say from when on: expected like 20GB/s@5us")
+            raise QuantityError(f"{part.strip()!r} does not say from when on: expected like 20GB/s@5us")
         told.append((parse(start, "time") if at else 0.0, rate_of(rate)))
     return queue.steps(told, what)
 
 
 def rate_of(text: str) -> float:
-    """Byte/s, of which there may be none here."""
+    """Byte/s, of which there may be none here. Raises QuantityError."""
+    if "@" in text or "," in text:
+        raise QuantityError(f"{text!r} changes: expected one rate here, like 50GB/s")
     return 0.0 if _NOTHING.fullmatch(text) else parse(text, "bandwidth")
 
 
@@ -88,11 +90,7 @@ def _end(arrival: Steps, stages: Sequence[Stage]) -> float:
     comes, backlog = arrival[-1][1], Fraction(0)
     for stage in stages:
         last += Fraction(stage.delay)
-        held = (
-            queue.fill(arrival, stage.service, float(last), stage.capacity, stage.initial).final
-            if last
-            else stage.initial
-        )
+        held = queue.fill(arrival, stage.service, float(last), stage.capacity, stage.initial).final
         backlog, leaves = backlog + Fraction(held), stage.service[-1][1]
         if comes > leaves:
             if stage.capacity is None:

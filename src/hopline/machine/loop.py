@@ -149,7 +149,7 @@ LAWS: Mapping[str, Kind] = {
         "time=10us,reset=40us,setpoint=64KiB",
     ),
     "aimd": Kind(
-        "additive increase, multiplicative decrease by ECN marks (as DCQCN)",
+        "additive increase, multiplicative decrease by ECN marks (DCQCN without its averages and stages)",
         Marking,
         {
             "kmin": ("size", "where marks begin", None),

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hopline.errors import InputError
-from hopline.quantity import NON_NEGATIVE, POSITIVE, exact
+from hopline.quantity import NON_NEGATIVE, POSITIVE, exact, show
 from hopline.records.queue import Course, Lost, Steps
 
 MOST_STEPS = 100_000
@@ -26,14 +26,14 @@ def steps(told: Told, what: str = "arrival") -> Steps:
         for start, rate in told
     )
     if not found or found[0][0] != 0:
-        first = f"the first starts at {float(found[0][0])!r} s" if found else "none is told"
+        first = f"the first starts at {show(float(found[0][0]), 'time')}" if found else "none is told"
         raise InputError(f"{what} rates: {first}, expected one from 0 s on (a rate of 0 where nothing moves)")
     if len(found) > MOST_STEPS:
         raise InputError(f"{len(found):,} {what} rates: expected at most {MOST_STEPS:,}")
     for (before, _), (start, _) in pairwise(found):
         if start <= before:
             raise InputError(
-                f"{what} rates: {float(start)!r} s follows {float(before)!r} s, expected times that ascend"
+                f"{what} rates: {show(float(start), 'time')} follows {show(float(before), 'time')}, expected times that ascend"
             )
     return found
 

@@ -148,7 +148,9 @@ def late(
         verdict = f"Feedback may take {_time(bound.longest)}; it takes {_time(delay)}: "
         lost = f"{bound.dropped:,.0f} B ({_size(bound.dropped)}) are dropped, from {_time(found.first_drop)} on."
         blocks.append(
-            Line(verdict + (lost if bound.overflow else "nothing is dropped."), _BAD if bound.overflow else _GOOD)
+            Line(
+                verdict + (lost if bound.overflow else "nothing is dropped by then."), _BAD if bound.overflow else _GOOD
+            )
         )
     blocks += [Heading("Why"), Grid(("", ""), _why(before, service, delay, bound, found))]
     return [*blocks, _afterwards(after, service, found), *_late_cures(bound, cures, wanted)]
@@ -178,7 +180,7 @@ def _afterwards(after: float, service: float, found: Episode) -> Line:
     if after == service:
         return Line(f"Then {_rate(after)} come, λ = B: it grows no further and never drains. Only λ < B drains.", _BAD)
     lost = f" and drops {_rate(after - service)} for good" if found.dropped is None else ""
-    return Line(f"Then {_rate(after)} come, still more than leaves: it stays full{lost}. Only λ < B drains.", _BAD)
+    return Line(f"Then {_rate(after)} come, still more than leaves: it fills up{lost}. Only λ < B drains.", _BAD)
 
 
 def _late_cures(bound: Bound, cures: Remedies, wanted: float | None) -> list[Block]:
@@ -249,6 +251,8 @@ _SAME = 0.03
 def verdict(run: Looped) -> str:
     """What a run showed in its last quarter beside its second."""
     most = max(run.levels)
+    if not any(level for time, level in zip(run.times, run.levels, strict=True) if time >= run.times[-1] * 3 / 4):
+        return "is empty"
     if run.swing <= _STILL * most or run.trend is None:
         return "settles"
     if run.trend < 1 - _SAME:

@@ -18,7 +18,7 @@ _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 _RATES = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "KB/s"), (1.0, "B/s"))
 _MOST_POINTS = 1500
 """Of one curve."""
-_MOST_BANDS = 200
+_MOST_BANDS, _MOST_WORDS = 200, 16
 
 
 def filled(
@@ -55,10 +55,10 @@ def _losses(courses: Mapping[str, Course], second: float) -> list[Spec]:
         "encoding": {"x": x, "x2": {"field": "end"}},
     }
     words: Spec = {
-        "mark": {"type": "text", "align": "left", "dx": 4, "color": "#b5473c", "fontSize": 11},
-        "encoding": {"x": x, "y": {"value": 290}, "text": {"field": "label"}},
+        "mark": {"type": "text", "align": "left", "angle": 270, "dy": 10, "color": "#b5473c", "fontSize": 11},
+        "encoding": {"x": x, "y": {"value": 292}, "text": {"field": "label"}},
     }
-    return [{"data": {"values": rows}, **layer} for layer in (band, words)]
+    return [{"data": {"values": rows}, **layer} for layer in ((band, words) if len(rows) <= _MOST_WORDS else (band,))]
 
 
 def _of(name: str, all_of_them: Mapping[str, object]) -> str:

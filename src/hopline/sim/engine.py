@@ -92,6 +92,7 @@ def _timeline(schedule: Schedule, fabric: Fabric, name: str, work: Tasks, outcom
 
 
 def path(work: Tasks, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
+    """The critical path, as ``Timeline.path`` has it."""
     if not len(work):
         return ()
     few = len(work) <= FEW
@@ -108,7 +109,7 @@ def path(work: Tasks, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
 
 
 def starts(work: Tasks, outcome: Outcome) -> Ticks:
-    """Of a message when it takes its ports; of the Recv of an eager one not before it is ready."""
+    """When each row began: a message when it takes its ports; of the Recv of an eager one not before it is ready."""
     start = outcome.end - work.work
     recvs = np.flatnonzero(work.kind == RECV)
     start[recvs] = start[work.mate[recvs]]

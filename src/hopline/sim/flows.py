@@ -31,11 +31,7 @@ def _events(work: Load, keep: bool) -> Outcome:
     return Outcome(*kernel("flows:run")(*for_kernel(work), keep))
 
 
-def _reference(work: Load, keep: bool) -> Outcome:
-    return flows_reference.run(work)
-
-
-ENGINES: dict[str, Callable[[Load, bool], Outcome]] = {"reference": _reference, "events": _events}
+ENGINES: dict[str, Callable[[Load, bool], Outcome]] = {"reference": flows_reference.run, "events": _events}
 """Ways to the same answer."""
 
 
@@ -90,7 +86,7 @@ def _sharing(
     tasks, size = work.tasks, work.tasks.size[work.row]
     took = outcome.end[work.row] - outcome.began
     flow = np.repeat(np.arange(len(work.row)), np.diff(work.start))
-    carried = np.bincount(work.resource, work.weight * size[flow], len(work.used))
+    carried: Floats = np.bincount(work.resource, work.weight * size[flow], len(work.used)).astype(float)
     alone = tasks.work[work.row] + _rounded(work.todo / work.alone)
     blame = np.bincount(work.resource, outcome.cost, len(work.used))
     timed = replace(tasks, work=tasks.work.copy())
@@ -101,10 +97,11 @@ def _sharing(
         tuple(map(resources.resource, work.used.tolist())), engine.path(timed, ran), tasks.messages, tasks.bytes,
         engine.starts(timed, ran) if keep else None, outcome.end if keep else None,
     )  # fmt: skip
-    lost = np.maximum(took - alone, 0)
+    lost: Ticks = np.maximum(took - alone, 0)
+    worst = _worst(work, outcome.cost, lost)
     return Sharing(
-        timeline, rule, work.row, alone, lost, np.maximum(blame, 0.0), outcome.bound, _worst(work, outcome.cost, lost), carried,
-        work.capacity / TICK, outcome.solves, _in_order(outcome.spans) if keep else None,
+        timeline, rule, work.row, alone, lost, np.maximum(blame, 0.0), outcome.bound, worst, carried, work.capacity / TICK,
+        outcome.solves, _in_order(outcome.spans) if keep else None,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import InputError
-from hopline.machine.resources import Floats, Resources, Routes, Start, check_capacity
+from hopline.machine.graph import Start
+from hopline.machine.resources import Floats, Resources, Routes, check_capacity
 from hopline.records.timeline import TICK, Ticks
 from hopline.schedule.operations import COMPUTE, COPY, FREE, REDUCE, SEND, Index, Schedule, channel
 from hopline.sim.arrays import Tasks, index
@@ -151,9 +152,7 @@ def _routes(routes: Routes, flows: int, name: str) -> Routes:
     return Routes(start, routes.resource[takes], routes.weight[takes], routes.latency)
 
 
-def _tasks(
-    schedule: Schedule, resources: Resources, mate: Index, eager: int, row: Index, latency: Floats
-) -> Tasks:
+def _tasks(schedule: Schedule, resources: Resources, mate: Index, eager: int, row: Index, latency: Floats) -> Tasks:
     columns = schedule.columns
     work = np.zeros(len(columns), np.int64)
     work[row] = ticks(latency)

@@ -26,16 +26,17 @@ from hopline.sim.flows_arrays import EARLY, Load, Outcome
 from hopline.sim.sharing_reference import fill
 
 
-def run(load: Load) -> Outcome:
-    """What happens, row by row."""
+def run(load: Load, keep: bool) -> Outcome:
+    """What happens, row by row; ``keep``: with spans."""
     running = _Run(load)
     running.go()
     spans = np.array(running.spans, np.int64).reshape(-1, 3)
     bound = np.zeros(len(load.capacity), np.int64)
     np.add.at(bound, spans[:, 0], spans[:, 2] - spans[:, 1])
     return Outcome(
-        *(np.array(part, np.int64) for part in (running.end, running.ready, running.began, running.finish)),
-        np.array(running.cost, np.float64), bound, spans, running.solves,
+        np.array(running.end, np.int64), np.array(running.ready, np.int64), np.array(running.began, np.int64),
+        np.array(running.finish, np.int64), np.array(running.cost, np.float64), bound, spans if keep else spans[:0],
+        running.solves,
     )  # fmt: skip
 
 
@@ -150,7 +151,8 @@ class _Run:
                 self.asked.append(row)
 
     def _ticks_left(self, flow: int) -> int:
-        return max(floor(self.todo[flow] / self.level[flow] - EARLY) + 1, 0)
+        ticks = self.todo[flow] / self.level[flow]
+        return max(floor(ticks - EARLY) + 1, 0)
 
     def _share(self) -> None:
         self.level, self.bound = fill({flow: self.uses[flow] for flow in sorted(self.sharing)}, self.capacity)

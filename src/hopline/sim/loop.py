@@ -12,10 +12,10 @@ from fractions import Fraction
 
 from hopline.errors import InputError
 from hopline.machine.loop import Integral, Law, Loop, Marking, Pause, Proportional
-from hopline.quantity import NON_NEGATIVE, POSITIVE, exact
+from hopline.quantity import NON_NEGATIVE, POSITIVE, exact, show
 from hopline.records.queue import Looped
 
-MOST_STEPS = 400_000
+MOST_STEPS, MOST_PAUSES = 400_000, 20_000
 _STEPS = 100
 """In the shortest time of a law."""
 Move = Callable[[float, float, float, float], float]
@@ -75,14 +75,15 @@ _MOVES: dict[type, Callable[[Law, Loop], tuple[Move, float]]] = {
 
 
 def _stepped(asked: Loop, move: Move, scale: float, delay: float, horizon: float) -> Looped:
-    """Steps that divide the delay."""
-    late = math.ceil(delay / scale * _STEPS) if delay else 0
+    """Steps that divide the delay; what is shorter than a step is read between two."""
+    late = math.ceil(delay / scale * _STEPS) if delay * _STEPS >= scale else 0
     step = delay / late if late else scale / _STEPS
+    part = 0.0 if late else delay / step
     count = math.ceil(horizon / step)
     if count > MOST_STEPS:
         raise InputError(
-            f"{horizon:g} s take {count:,} steps of {step:g} s: expected at most {MOST_STEPS:,}, so a horizon of "
-            f"{MOST_STEPS * step:g} s at most"
+            f"{show(horizon, 'time')} take {count:,} steps of {show(step, 'time')}: expected at most {MOST_STEPS:,}, so a horizon "
+            f"of {show(MOST_STEPS * step, 'time')} at most"
         )
     line, service, top = asked.line, asked.service, math.inf if asked.capacity is None else asked.capacity
     start = asked.line if asked.start is None else min(asked.start, asked.line)
@@ -90,8 +91,11 @@ def _stepped(asked: Loop, move: Move, scale: float, delay: float, horizon: float
     rate = start if not isinstance(asked.law, Proportional) else _within(move(0.0, level, level, 0.0), line)
     levels, rates, dropped, idle = [level], [rate], 0.0, 0.0
     for now in range(count):
-        before = levels[max(0, now - late)]
-        after = levels[max(0, now + 1 - late)] if late else max(0.0, level + step * (rate - service))
+        if late:
+            before, after = levels[max(0, now - late)], levels[max(0, now + 1 - late)]
+        else:
+            before = level - part * (level - levels[max(0, now - 1)])
+            after = level + (1 - part) * (max(0.0, level + step * (rate - service)) - level)
         then = _within(move(rate, before, after, step), line)
         level += step * ((rate + then) / 2 - service)
         rate = then
@@ -146,8 +150,10 @@ def _paused(asked: Loop, law: Pause, delay: float, horizon: float) -> Looped:
         times.append(float(now))
         levels.append(float(level))
         rates.append(rates[-1])
-        if len(times) > MOST_STEPS:
-            raise InputError(f"more than {MOST_STEPS:,} pauses in {horizon:g} s: expected a shorter horizon")
+        if len(times) > MOST_PAUSES:
+            raise InputError(
+                f"more than {MOST_PAUSES:,} changes in {show(horizon, 'time')}: expected a shorter horizon"
+            )
     return _looped(delay, times, levels, rates, float(dropped), float(idle))
 
 

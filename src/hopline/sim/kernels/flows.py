@@ -3,6 +3,8 @@
 What belongs here: the loop of ``flows_reference`` over arrays, and what it begins with.
 """
 
+from functools import partial
+
 import numpy as np
 
 from hopline.sim.kernels.compiled import kernel, part
@@ -195,7 +197,7 @@ def run(
     leaves = 1
     while leaves < places:
         leaves *= 2
-    pending, *waits = _order(ranks, lane, rank, after, more, begun)
+    pending, to_done, done, to_begun, begins = _order(ranks, lane, rank, after, more, begun)
     asked = np.empty(rows, np.int32)
     ready = np.flatnonzero(pending == 0)
     asked[: len(ready)] = ready
@@ -203,9 +205,9 @@ def run(
     at[ASKED], at[STAMP], at[LEAVES] = len(ready), 1, leaves
     first = np.zeros(places + 1, np.int64)
     lists(resource, first)
-    ints, longs, floats = (lambda length, type=type: np.zeros(length, type) for type in (np.int32, np.int64, np.float64))
+    ints, longs, floats = (partial(np.zeros, dtype=dtype) for dtype in (np.int32, np.int64, np.float64))
     s = State(
-        at, kind, rank, mate, work, eager, flow, pending, *waits,
+        at, kind, rank, mate, work, eager, flow, pending, to_done, done, to_begun, begins,
         longs(rows) - 1, longs(rows) - 1, asked, longs(ranks), longs(rows), ints(rows), row, longs(flows) - 1,
         start, resource, amount, ints(uses), floats(uses), todo.copy(), alone, ints(flows) - 1, floats(flows), longs(flows),
         capacity, floats(places), floats(places), longs(places), ints(places), floats(places), np.zeros(places, np.bool_),

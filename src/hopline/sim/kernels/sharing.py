@@ -2,10 +2,10 @@
 
 What belongs here: which resources and flows those are, their filling, and what it changes. The rule is ``sharing_reference``.
 
-A flow that comes or goes touches the resources of its route. A resource that is touched touches the flows that it binds, and
+A flow that comes or goes touches the resources of its route. A touched resource touches the flows that it binds, and
 those all other resources of theirs that bind flows. Flows outside keep their level, and what they take is taken off. If it then
-shows that a flow outside has more than what one of the refilled resources now gives, what binds it is touched too, and all is
-filled again. A resource that binds no flow is left alone while all its flows at the highest level among them fit into it.
+shows that a flow outside has more than what a refilled resource now gives, what binds it is touched too, and all is filled
+again. A resource that binds no flow is left alone while all its flows at the highest level among them fit into it.
 """
 
 import numpy as np
@@ -116,19 +116,20 @@ def _fill(s):
     s.at[FILL] += 1
     length = _fullest(s, _measure(s))
     while length > 0:
-        level = s.left[s.order[0]] / s.rising[s.order[0]]
+        level = max(s.left[s.order[0]] / s.rising[s.order[0]], 0.0)
         count = 0
         while length > 0:
             place = s.order[0]
             if s.left[place] / s.rising[place] > level * (1 + TIE):
                 break
             pop(s.keys, s.order, length)
-            s.batch[count] = place
+            push(s.batch, s.batch, count, place, place)
             count += 1
             length = _fullest(s, length - 1)
-        batch = s.batch[:count]
-        batch.sort()
-        for place in batch:
+        while count > 0:
+            place = s.batch[0]
+            pop(s.batch, s.batch, count)
+            count -= 1
             if s.many[place] > 0:
                 _freeze(s, place, level)
         length = _fullest(s, length)
@@ -243,7 +244,8 @@ def _mark(s, place):
         s.binds[place] = -1
         s.bound[place] += s.at[NOW] - since
         if len(s.spans) > 0 and since < s.at[NOW]:
-            s.spans[s.at[SPANS]] = place, since, s.at[NOW]
+            row = s.at[SPANS]
+            s.spans[row, 0], s.spans[row, 1], s.spans[row, 2] = place, since, s.at[NOW]
             s.at[SPANS] += 1
 
 

@@ -2,8 +2,8 @@
 
 What belongs here: its arrays, which flows are in which resource, and the tree of ticks at which resources are to be looked at.
 
-A flow is worked off in **levels**: bytes by its coefficient. All flows that a resource binds have its level, so how much it has
-**moved** since its ``origin`` says for all of them at once how much is through; a change of its level touches none of them.
+A flow is worked off in **levels**: bytes by its coefficient. All flows that a resource binds have its level, so how much it
+has **moved** says for all of them at once how much is through; a change of its level touches none of them.
 """
 
 from typing import NamedTuple
