@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import heappush, heapreplace
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from hopline.model.collective.rounds import Form, bounds, holds
 from hopline.model.collective.table import FORMS
 from hopline.records.busbw import FACTORS
 from hopline.records.timeline import TICK, Timeline
-from hopline.schedule.operations import KINDS, Schedule
+from hopline.schedule.operations import FREE, KINDS, Bytes, Index, Schedule
+from hopline.schedule.pieces import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +162,41 @@ class Bars:
 
 
 def bars(schedule: Schedule, timeline: Timeline) -> Bars:
-    """The first lanes, as many whole ones as a picture can show. The timeline must have its rows."""
+    """The first lanes, as many whole ones as a picture can show. The timeline must have its rows.
+
+    What stands on no lane and goes on at once is shown on as many as it takes.
+    """
     assert timeline.start is not None
     assert timeline.end is not None
     columns = schedule.columns
-    lane = columns.rank.astype(np.int64) * 256 + columns.lane
     rows = np.flatnonzero(timeline.end > timeline.start)
-    lanes, counts = np.unique(lane[rows], return_counts=True)
+    lane = columns.rank[rows].astype(np.int64) << 32 | _beside(columns.rank, columns.lane, timeline, rows)
+    lanes, counts = np.unique(lane, return_counts=True)
     fit = max(1, min(MOST_LANES, int(np.searchsorted(np.cumsum(counts), MOST_BARS, side="right"))))
-    shown = rows[lane[rows] <= lanes[fit - 1]] if len(lanes) else rows
-    longest = np.sort(shown[np.argsort(timeline.start[shown] - timeline.end[shown], kind="stable")[:MOST_BARS]])
+    shown = np.flatnonzero(lane <= lanes[fit - 1]) if len(lanes) else rows[:0]
+    start, end = timeline.start[rows], timeline.end[rows]
+    longest = np.sort(shown[np.argsort(start[shown] - end[shown], kind="stable")[:MOST_BARS]])
     found = []
-    for row in longest.tolist():
-        name = f"rank {columns.rank[row]} lane {columns.lane[row]}"
-        found.append((name, KINDS[columns.kind[row]], int(timeline.start[row]) * TICK, int(timeline.end[row]) * TICK))
+    for place in longest.tolist():
+        rank, number = divmod(int(lane[place]), 1 << 32)
+        kind = KINDS[columns.kind[rows[place]]]
+        name = f"rank {rank} lane {number}" if number < FREE else f"rank {rank} free {number - FREE}"
+        found.append((name, kind, int(start[place]) * TICK, int(end[place]) * TICK))
     return Bars(found, min(len(lanes), fit), len(lanes), len(shown))
+
+
+def _beside(rank: Index, lane: Bytes, timeline: Timeline, rows: Ints) -> Ints:
+    """The lane of each row; of those on none FREE + k, where k is the first that is free when it starts."""
+    found: Ints = lane[rows].astype(np.int64)
+    assert timeline.start is not None
+    assert timeline.end is not None
+    free = np.flatnonzero(found == FREE)
+    order = free[np.lexsort((timeline.start[rows[free]], rank[rows[free]]))][: 8 * MOST_BARS]
+    ends: dict[int, list[tuple[int, int]]] = {}
+    for place in order.tolist():
+        row = int(rows[place])
+        taken = ends.setdefault(int(rank[row]), [])
+        until, number = taken[0] if taken and taken[0][0] <= timeline.start[row] else (0, len(taken))
+        (heapreplace if until else heappush)(taken, (int(timeline.end[row]), number))
+        found[place] = FREE + number
+    return found

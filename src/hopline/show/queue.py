@@ -250,14 +250,14 @@ _SAME = 0.03
 
 def verdict(run: Looped) -> str:
     """What a run showed in its last quarter beside its second."""
-    most = max(run.levels)
-    if not any(level for time, level in zip(run.times, run.levels, strict=True) if time >= run.times[-1] * 3 / 4):
+    last = [level for time, level in zip(run.times, run.levels, strict=True) if time >= run.times[-1] * 3 / 4]
+    if not any(last):
         return "is empty"
-    if run.swing <= _STILL * most or run.trend is None:
+    if run.swing <= _STILL * max(last):
         return "settles"
-    if run.trend < 1 - _SAME:
+    if run.trend is not None and run.trend < 1 - _SAME:
         return "calms down"
-    return "grows" if run.trend > 1 + _SAME else "swings"
+    return "grows" if run.trend is not None and run.trend > 1 + _SAME else "swings"
 
 
 # --- reordering

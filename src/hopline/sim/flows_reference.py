@@ -151,7 +151,7 @@ class _Run:
                 self.asked.append(row)
 
     def _ticks_left(self, flow: int) -> int:
-        ticks = self.todo[flow] / self.level[flow]
+        ticks: float = self.todo[flow] / self.level[flow]
         return max(floor(ticks - EARLY) + 1, 0)
 
     def _share(self) -> None:

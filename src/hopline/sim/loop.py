@@ -82,8 +82,8 @@ def _stepped(asked: Loop, move: Move, scale: float, delay: float, horizon: float
     count = math.ceil(horizon / step)
     if count > MOST_STEPS:
         raise InputError(
-            f"{show(horizon, 'time')} take {count:,} steps of {show(step, 'time')}: expected at most {MOST_STEPS:,}, so a horizon "
-            f"of {show(MOST_STEPS * step, 'time')} at most"
+            f"{show(horizon, 'time')} take {count:,} steps of {show(step, 'time')}: expected at most {MOST_STEPS:,}, so "
+            f"a horizon of {show(MOST_STEPS * step, 'time')} at most"
         )
     line, service, top = asked.line, asked.service, math.inf if asked.capacity is None else asked.capacity
     start = asked.line if asked.start is None else min(asked.start, asked.line)

@@ -3,9 +3,9 @@
 What belongs here: which resources and flows those are, their filling, and what it changes. The rule is ``sharing_reference``.
 
 A flow that comes or goes touches the resources of its route. A touched resource touches the flows that it binds, and
-those all other resources of theirs that bind flows. Flows outside keep their level, and what they take is taken off. If it then
-shows that a flow outside has more than what a refilled resource now gives, what binds it is touched too, and all is filled
-again. A resource that binds no flow is left alone while all its flows at the highest level among them fit into it.
+those all other resources of theirs that bind flows. Flows outside keep their level, and what they take is taken off. If it
+then shows that a flow outside has more than what a refilled resource now gives, what binds it is touched too, and all is
+filled again. A resource that binds no flow is left alone while all its flows at the highest level among them fit into it.
 """
 
 import numpy as np

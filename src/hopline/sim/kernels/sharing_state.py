@@ -13,7 +13,7 @@ import numpy as np
 from hopline.sim.kernels.compiled import part
 
 NOW, TIMED, ASKED, PLACES, REGION, STAMP, FILL, SOLVES, SPANS, LEAVES = range(10)
-NEVER = np.int64(2**62)
+NEVER, FAR = np.int64(2**62), 2.0**61
 TIE, NEARLY = 1e-12, 1e-9
 EARLY = 0.5 - 2.0**-10
 
@@ -27,7 +27,7 @@ class State(NamedTuple):
         NOW: the tick. TIMED, ASKED, PLACES, REGION, SPANS: how many. STAMP, FILL: of this solving, of this filling. SOLVES.
         LEAVES: of the tree.
     kind .. asked
-        By row; ``asked`` are rows that are ready. Row r is waited for by ``done[to_done[r] : to_done[r + 1]]``; likewise begun.
+        By row; ``asked`` are rows that are ready. Row r is waited for by ``done[to_done[r] : to_done[r + 1]]``; so begun.
     times, items
         A heap of rows by tick: work and latencies that end.
     start, resource, amount
@@ -216,8 +216,5 @@ def plan(s, place):
     tick = NEVER
     if s.own[place] > 0:
         ticks = (s.least[place] - s.moved[place]) / s.level[place] - EARLY
-        if ticks < 4e18:
-            tick = min(NEVER - 1, s.at[NOW] + max(np.int64(0), np.int64(np.floor(ticks)) + 1))
-        else:
-            tick = NEVER - 1
+        tick = min(NEVER - 1, s.at[NOW] + max(np.int64(0), np.int64(np.floor(min(ticks, FAR))) + 1))
     put(s, place, tick)
