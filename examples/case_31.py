@@ -15,12 +15,11 @@ REACHED, REACHED_LARGE = bandwidth("37GB/s"), bandwidth("23GB/s")
 IN_FLIGHT, BATCH = 256, size("64MiB")
 
 post = SMALL / REACHED
+each = show(post, "time", 3)
 enough = PORTS * PORT * post
 
 print("Question: why do larger slices make it slower, and which slice fills two ports of 25 GB/s?\n")
-print(
-    f"64 KiB at 37 GB/s               {REACHED / SMALL / 1e3:.0f} thousand requests a second, one every {show(post, 'time', 3)}"
-)
+print(f"64 KiB at 37 GB/s               {REACHED / SMALL / 1e3:.0f} thousand requests a second, one every {each}")
 print(
     f"were posting all that binds     1 MiB slices could reach {show(LARGE / post, 'bandwidth', 3)}, and they reach 23"
 )
@@ -48,7 +47,7 @@ print("  " + ", ".join(f"{pairs} pairs {100 * PORTS * PORTS**-pairs:.3g} %" for 
 
 print(
     f"""
-Conclusion: two limits. Small slices are bound by posting, {show(post, "time", 3)} each. Large ones are handed to one queue pair in
+Conclusion: two limits. Small slices are bound by posting, {each} each. Large ones are handed to one queue pair in
 one call, so one port carries all: 25 GB/s at most, 23 measured. Slices of {binary(round(enough))} or more (128 KiB) over both
 queue pairs in turn would be bound by the wire. What these models do not say: the 8 % between 23 and 25 (headers, and
 what the port loses), how the bond hashes, and whether posting slows down with two queue pairs. To know, measure one

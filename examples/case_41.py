@@ -13,18 +13,15 @@ LINE, FACTOR = bandwidth("10Gb/s"), 0.97
 MOVED, TOOK = 100 * size("64MiB"), 12.201
 
 rate = MOVED / TOOK
+seen, line = show(rate, "bandwidth"), show(FACTOR * LINE, "bandwidth")
 share = rate / LINE
 said = MOVED / (FACTOR * LINE)
 
 print(
     "Question: 6.71 GB over 10 Gb/s take 12.2 s, a simulator says 5.5 s. Which bandwidth is that, and is it a queue?\n"
 )
-print(
-    f"measured                            {show(rate, 'bandwidth')} = {8 * rate / 1e9:.2f} Gb/s, {100 * share:.0f} % of the line"
-)
-print(
-    f"the simulator's line                {show(FACTOR * LINE, 'bandwidth')}, so {said:.2f} s: {TOOK / said:.2f} times too fast"
-)
+print(f"measured                            {seen} = {8 * rate / 1e9:.2f} Gb/s, {100 * share:.0f} % of the line")
+print(f"the simulator's line                {line}, so {said:.2f} s: {TOOK / said:.2f} times too fast")
 print(f"its bandwidth factor should be      {share:.2f} instead of {FACTOR}")
 
 print("\nIs it a queue? One sender cannot fill a link of its own rate:")
@@ -36,9 +33,7 @@ print(f"  feedback may take any time: the bound is {bound(float(size('256KiB')),
 print(
     "Is it losses on a full link? A window that is halved there and grows again averages 3/4 of it, with no buffer at all:"
 )
-print(
-    f"  {show(0.75 * LINE, 'bandwidth')} is the least of it, {show(rate, 'bandwidth')} was seen: no, unless packets are lost for another reason"
-)
+print(f"  {show(0.75 * LINE, 'bandwidth')} is the least of it, {seen} was seen: no, unless for another reason")
 
 print("\nIs it a window? Bytes in flight / round trip:")
 print("  round trip      in flight at the measured rate     a window of 64 KiB carries")
@@ -48,9 +43,9 @@ for turn in (20e-6, 50e-6, 120e-6, 200e-6):
 
 print(
     f"""
-Conclusion: the model is not wrong about the network, it is told the wrong rate. {100 * share:.0f} % of the line, with nobody else on
-it, is an end that does not send faster: one sender makes no queue, and a full link that loses packets would leave 75 %. A
-window of 64 KiB at a round trip of 120 µs gives just this rate, and so would a copy at {show(rate, "bandwidth")} or packets that
+Conclusion: the model is not wrong about the network, it is told the wrong rate. {100 * share:.0f} % of the line, with nobody
+else on it, is an end that does not send faster: one sender makes no queue, and a full link that loses packets would leave
+75 %. A window of 64 KiB at a round trip of 120 µs gives just this rate, and so would a copy at {seen} or packets that
 are lost at random: these models do not tell which. The round trip, a larger socket buffer and two streams at once do.
 Until then calibrate the factor to {share:.2f}."""
 )

@@ -223,3 +223,25 @@ def test_presets_list_topologies_and_what_they_ask_for(capsys):
     assert (asked["rate"]["default"], asked["latency"]["default"]) == (None, "0s")
     code, out, _ = hopline(capsys, "presets", "torus:dims=2x2,rate=1GB/s", "--toml")
     assert (code, 'hopline = "machine"' in out) == (0, True)
+
+
+NS3_TOPOLOGY = "5 1 4\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n0 3 50Gbps 1us 0\n0 4 100Gbps 1us 0\n"
+NS3_FLOWS = "2\n3 1 3 100 1000000 0\n4 1 3 100 1000000 0\n"
+
+
+def test_ranks_that_are_numbers_of_nodes_sit_on_their_hosts(capsys, tmp_path):
+    """Node 0 is the switch; node 3 has the slow link, so its flow is through at 160 us and the other one at 160 us too."""
+    (tmp_path / "topology.txt").write_text(NS3_TOPOLOGY)
+    (tmp_path / "flows.txt").write_text(NS3_FLOWS)
+    told = ("sim", tmp_path / "flows.txt", "--machine", tmp_path / "topology.txt")
+    code, out, err = hopline(capsys, *told, "--sharing", "max-min", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["time_ps"] == 162_000_000
+    assert "host1" in out
+    code, _, err = hopline(capsys, *told)
+    assert code == 2
+    assert "numbers of nodes" in err
+    machine = "fat-tree:leaves=1,hosts=3,spines=1,rate=50GB/s"
+    code, _, err = hopline(capsys, *told[:2], "--machine", machine, "--sharing", "max-min")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no device host3" in err

@@ -33,7 +33,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "machine": ("hopline.cli.machine:machine", "Show a machine, or what another tool's topology file says."),
     "deadlock": ("hopline.cli.deadlock:deadlock", "Find buffers that can wait for one another in a circle."),
     "queue": ("hopline.cli.queue:queue", "What a burst, late feedback or a control loop does to a buffer."),
-    "headroom": ("hopline.cli.headroom:headroom", "PFC headroom of a lossless line, and whether ECN or PFC fires first."),
+    "headroom": (
+        "hopline.cli.headroom:headroom",
+        "PFC headroom of a lossless line, and whether ECN or PFC fires first.",
+    ),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
     "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),
     "verify": ("hopline.cli.verify:verify", "Check the formulas against vectors, and list the founding figures."),

@@ -5,7 +5,7 @@ What belongs here: the options, and the network they make.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -133,8 +133,8 @@ def _check(reduce: float | None, bandwidth: float | None, beside: list[str]) -> 
         _refuse(f"{beside[0]} does not go with --machine: the file says it")
 
 
-def resources(routing: str | None, **given: Any) -> Resources:
-    """What flows share on the network that the same options say; ``routing`` None: d-mod-k."""
+def resources(routing: str | None, used: Sequence[int] | None = None, **given: Any) -> Resources:
+    """What flows share on the network that the same options say; ``routing`` None: d-mod-k; ``used``: as ``wires`` has it."""
     if given["machine"] is None:
         if routing is not None:
             _refuse("--routing needs a --machine: between levels there is one way")
@@ -148,7 +148,8 @@ def resources(routing: str | None, **given: Any) -> Resources:
     )
     ranks, reduce = given.get("least") if given["ranks"] is None else given["ranks"], given["reduce"]
     machine = resolve("hopline.jobs.machines:find")(given["machine"])
-    return networks.wires(machine, ranks, given["places"], routing or "d-mod-k", None if reduce is None else 1 / reduce)
+    gamma = None if reduce is None else 1 / reduce
+    return networks.wires(machine, ranks, given["places"], routing or "d-mod-k", gamma, used)
 
 
 def _by_levels(texts: tuple[str, ...], ranks: int | None, gamma: float | None) -> Network:

@@ -135,7 +135,7 @@ def _exclude(option: str, why: str) -> NoReturn:
 
 
 def _by_ports(asked: Asked, given: dict[str, Any]) -> Answered:
-    found, made = _found(asked.name, given, lambda least: network(**given, least=least))
+    found, made = _found(asked.name, given, lambda file: network(**given, least=_least(file, given)))
     answer = simulating.simulate(
         found, made, eager=asked.eager, by_rounds=asked.by_rounds, keep=asked.keep, way=asked.engine
     )
@@ -143,19 +143,35 @@ def _by_ports(asked: Asked, given: dict[str, Any]) -> Answered:
 
 
 def _by_flows(asked: Asked, given: dict[str, Any]) -> Answered:
-    found, made = _found(asked.name, given, lambda least: resources(asked.routing, **given, least=least))
+    found, made = _found(asked.name, given, lambda file: _resources(asked, file, given))
     flowed = flowing.flow(found, made, rule=asked.sharing, eager=asked.eager, keep=asked.keep)
     note = flow_pages.rule(asked.sharing, flowed.routing)
     return Answered(found, flowed.simulated, f"{said(found)}, {made.name}", note, flowed=flowed)
 
 
-def _found(name: str, given: dict[str, Any], make: Callable[[int | None], N]) -> tuple[Found, N]:
-    """The schedule and its network, which is made for at least some ranks; of a file the ranks are those it says."""
+def _least(file: Found | None, given: dict[str, Any]) -> int | None:
+    if file is not None and file.numbered and given["machine"] and not given["places"]:
+        _exclude(
+            "--machine",
+            "by ports with ranks that are numbers of nodes: give --sharing max-min, or --on with their devices",
+        )
+    return None if file is None else file.schedule.ranks
+
+
+def _resources(asked: Asked, file: Found | None, given: dict[str, Any]) -> Resources:
+    if file is None:
+        return resources(asked.routing, **given)
+    used = sorted(set(file.schedule.columns.rank.tolist())) if file.numbered else None
+    return resources(asked.routing, used, **given, least=file.schedule.ranks)
+
+
+def _found(name: str, given: dict[str, Any], make: Callable[[Found | None], N]) -> tuple[Found, N]:
+    """The schedule and its network, which is made for what a file says (None: there is no file)."""
     choice = {key: given.pop(key) for key in ("size", "hierarchy", "chunks", "channels", "targets")}
     entry = schedules.entry_of(name)
     if entry is None:
         found = schedules.read(name, file_size(choice), given["ranks"])
-        made = make(found.schedule.ranks)
+        made = make(found)
         if made.ranks != found.schedule.ranks:
             raise InputError(
                 f"{name} is for {found.schedule.ranks} ranks: expected as many on the network, not {made.ranks}"

@@ -54,6 +54,24 @@ def devices(machine: Machine, ranks: int | None, names: Sequence[str] = ()) -> t
     return found
 
 
+def numbered(machine: Machine, ranks: int, used: Sequence[int]) -> tuple[str, ...]:
+    """The devices of ranks that are numbers of nodes: rank r on ``host{r}``; a rank that does nothing is on the first one.
+
+    Raises MachineError where a rank of ``used`` has no device of its number.
+    """
+    first = next((name for name, node in machine.nodes.items() if node.kind == "device"), "")
+    places = [first] * ranks
+    for rank in used:
+        name = f"host{rank}"
+        if name not in machine.nodes or machine.nodes[name].kind != "device":
+            raise MachineError(
+                f"rank {rank} is node {rank} of a topology file, and {machine.name} has no device {name}: expected that"
+                " topology that the flows were made for, or --on with a device for each rank"
+            )
+        places[rank] = name
+    return tuple(places)
+
+
 def _expanded(machine: Machine, name: str, have: Sequence[str]) -> list[str]:
     if "*" in name:
         digits = re.compile(r"\d+".join(map(re.escape, name.split("*"))))

@@ -81,9 +81,15 @@ def by_machine(machine: Machine, ranks: int | None, names: Sequence[str] = (), r
 
 
 def wires(
-    machine: Machine, ranks: int | None, names: Sequence[str], routing: str, reduce: float | None = None
-) -> Wires:
-    """What flows share, with ranks on the same devices as ``by_machine``, which need not be spread evenly."""
+    machine: Machine, ranks: int | None, names: Sequence[str], routing: str, reduce: float | None = None,
+    used: Sequence[int] | None = None,
+) -> Wires:  # fmt: skip
+    """What flows share, with ranks on the same devices as ``by_machine``, which need not be spread evenly.
+
+    ``used``: ranks that do anything, where ranks are numbers of nodes.
+    """
+    if used is not None and not names and ranks is not None:
+        return Wires(machine, layout.numbered(machine, ranks, used), routing, reduce)
     return Wires(machine, layout.devices(machine, ranks, names), routing, reduce)
 
 

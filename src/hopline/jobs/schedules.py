@@ -25,13 +25,17 @@ MOST_ROWS = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A schedule, and where it comes from: an entry of COLLECTIVES with its shape, or a file."""
+    """A schedule, and where it comes from: an entry of COLLECTIVES with its shape, or a file.
+
+    ``numbered``: its ranks are numbers of nodes in a topology file, where switches have numbers too.
+    """
 
     schedule: Schedule
     entry: Collective | None = None
     shape: Shape | None = None
     file: File | None = None
     remarks: tuple[str, ...] = ()
+    numbered: bool = False
 
 
 def entry_of(name: str) -> Collective | None:
@@ -58,7 +62,12 @@ def read(name: str, size: int | None, ranks: int | None = None) -> Found:
     for a collective's name without its algorithm, UnknownNameError where there is no file, and what readers raise.
     """
     reading = resolve("hopline.formats.schedules.table:read")(str(_file(name)), Asked(size, ranks))
-    return Found(reading.schedule, file=File(name), remarks=reading.remarks)
+    numbered = reading.contents.format in NUMBERED
+    return Found(reading.schedule, file=File(name), remarks=reading.remarks, numbered=numbered)
+
+
+NUMBERED = ("ns3-flow",)
+"""Formats whose ranks are numbers of nodes."""
 
 
 ENDINGS = {".goal": "goal", ".xml": "msccl"}
