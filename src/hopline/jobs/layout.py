@@ -65,8 +65,8 @@ def numbered(machine: Machine, ranks: int, used: Sequence[int]) -> tuple[str, ..
         name = f"host{rank}"
         if name not in machine.nodes or machine.nodes[name].kind != "device":
             raise MachineError(
-                f"rank {rank} is node {rank} of a topology file, and {machine.name} has no device {name}: expected the topology"
-                " of these flows, or --on with a device for each rank"
+                f"rank {rank} is node {rank} of a topology file, and {machine.name} has no device {name}: expected the"
+                " topology of these flows, or --on with a device for each rank"
             )
         places[rank] = name
     return tuple(places)

@@ -55,6 +55,13 @@ def later(told: Steps, delay: float) -> Steps:
     return told if wait == 0 else ((Fraction(0), Fraction(0)), *((start + wait, rate) for start, rate in told))
 
 
+def amount(told: Steps, start: Fraction, stop: Fraction) -> Fraction:
+    """Bytes that the steps bring from ``start`` to ``stop``."""
+    cuts = [start, *(at for at, _ in told if start < at < stop), stop]
+    brought = ((after - before) * rate for (before, after), rate in zip(pairwise(cuts), _at(told, cuts), strict=False))
+    return sum(brought, Fraction(0))
+
+
 def fill(arrival: Steps, service: Steps, horizon: float, capacity: float | None = None, initial: float = 0.0) -> Course:
     """The course of a queue until ``horizon`` (s); ``capacity`` in bytes, None: unlimited.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from hopline.quantity import binary, counted, show
 from hopline.records.queue import Bound, Course, Episode, Looped, Remedies, Reordered, Steps
@@ -80,17 +81,17 @@ def _stages(courses: Sequence[Course], capacities: Sequence[float | None]) -> li
 
 
 def _phases(arrival: Steps, service: Steps, course: Course) -> list[Block]:
+    """The first of the stretches between breakpoints."""
+    points = list(zip(course.times, course.levels, strict=True))
+    parts = [(before, after) for before, after in pairwise(points) if after[0] > before[0]]
     rows = []
-    for start, stop, low, high in zip(course.times, course.times[1:], course.levels, course.levels[1:], strict=False):
-        if stop == start:
-            continue
+    for (start, low), (stop, high) in parts[:_MOST_ROWS]:
         comes, leaves = _rate_at(arrival, start), _rate_at(service, start)
         does = _does(low, high, comes, leaves, start, course)
         rows.append((_time(start), _time(stop), _rate(comes), _rate(leaves), _size(low), _size(high), does))
     header = ("from", "to", "comes", "can leave", "in it, first", "and last", "so it")
-    turned = [(*row[:6], row[6]) for row in rows[:_MOST_ROWS]]
-    more = [Line(f"  and {len(rows) - _MOST_ROWS:,} more", "faint")] if len(rows) > _MOST_ROWS else []
-    return [Grid(header, turned, left=0), *more]
+    more = [Line(f"  and {len(parts) - _MOST_ROWS:,} more", "faint")] if len(parts) > _MOST_ROWS else []
+    return [Grid(header, rows, left=0), *more]
 
 
 def _rate_at(steps: Steps, time: Fraction) -> Fraction:
