@@ -83,6 +83,16 @@ def test_pictures(capsys, tmp_path):
         assert ("KMIN 20.00 KB" in file.read_text()) is (question is SWITCH)
 
 
+def test_xoff_falls_as_others_fill(capsys):
+    pool = 12e6 - 32 * 15_564
+    for used in (0, 3_000_000, 9_000_000):
+        _, found = answered(capsys, *SWITCH, "--used", f"{used}B")
+        assert found["order"]["firings"][0]["threshold"] == pytest.approx((pool - used) / 8 / (1 + 1 / 8))
+    code, _, err = hopline(capsys, "headroom", *SWITCH, "--used", "12MB")
+    assert code == 2
+    assert "others use 12.00 MB of 10.97 MiB that are shared" in err
+
+
 BAD = {
     "nothing": ("", "give --rate and --cable and --mtu"),
     "a cable without its unit": ("--rate 1Gb/s --cable 40 --mtu 64B", "expected a number and m or km"),

@@ -84,6 +84,14 @@ def test_faults_are_named_with_their_remedy():
     assert ordered((100.0, 299.0), 300.0, 300.0, 299.0) == []
 
 
+def test_a_static_xoff_must_fit_for_all_ports():
+    pool = 9e6 - 64 * 7_064
+    fits = order(Buffer(9e6, 64, 1, (1e3, 2e3), None, pool // 64), 7_064, 12.5e9)
+    assert fits.faults == ()
+    above = order(Buffer(9e6, 64, 1, (1e3, 2e3), None, pool // 64 + 1), 7_064, 12.5e9)
+    assert [fault.name for fault in above.faults] == ["Xoff too high for all ports"]
+
+
 def test_the_whole_switch():
     found = order(Buffer(32e6, 32, 2, (400e3, 1600e3), 1 / 8, None, None, 4), 15_564, 12.5e9, 10e-6)
     assert found.switch.pool == 32e6 - 32 * 2 * 15_564

@@ -76,6 +76,7 @@ class _Read(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--feeds", metavar="NAME", help="own: each congested queue has senders of its own (default); one: they share them."
 )
+@quantity("--used", "size", "What other queues hold of the shared buffer (default: nothing).")
 @quantity("--reaction", "time", "Until marks slow the senders down; needs --senders of 2 or more.")
 @plot_option("the terms, or with --buffer of the order")
 @json_option
@@ -137,26 +138,28 @@ def _order(told: dict[str, Any], rate: float, room: float, profile: tuple[float,
     xon = told["xon"] if profile is None or told["xon"] is not None else profile[1]
     buffer = Buffer(
         told["buffer"], told["ports"], told["classes"] or 1, ecn, told["alpha"], told["xoff"], xon, told["senders"] or 1,
-        told["feeds"] or "own",
+        told["feeds"] or "own", told["used"] or 0.0,
     )  # fmt: skip
     return jobs.order(buffer, room, rate, told["reaction"] or 0.0)
 
 
 def _page(title: str, found: Needed, order: Order | None, buffer: float | None) -> list[Block]:
+    line = found.line
     blocks = pages.needed(
-        title, found.own, found.others, found.vendors, found.longest, found.faults, found.line.response
-    )
+        title, found.own, found.others, found.vendors, found.longest, found.faults, line.response,
+        2 * line.rate * line.per_metre,
+    )  # fmt: skip
     if order is None or buffer is None:
         return blocks
     switch, rule = order.switch, order.dcqcn
     return [
         *blocks,
-        *pages.pool(buffer, order.ports, order.classes, order.reserved, order.together, switch.pool),
+        *pages.pool(buffer, order.ports, order.classes, order.reserved, order.used, order.together, switch.pool),
         *pages.order(
             order.firings, switch.ecn, order.flips, order.full, order.late, order.growth, order.ports, order.faults
         ),
         *pages.cures(switch.alpha, order.enough, order.firings[-1]),
-        *pages.rules(rule.pause, rule.naive, rule.dynamic, switch.ecn),
+        *pages.rules(rule.pause, rule.naive, rule.dynamic, switch.ecn[0], switch.alpha),
     ]
 
 
@@ -174,10 +177,8 @@ def _draw(plot: File, found: Needed, order: Order | None, title: str) -> None:
     if order is None:
         spec = resolve("hopline.show.headroom_picture:terms")((found.own, *found.others), title)
     else:
-        marks = {
-            f"KMIN {show(order.switch.ecn[0], 'size')}": order.switch.ecn[0],
-            f"KMAX {show(order.switch.ecn[1], 'size')}": order.switch.ecn[1],
-        }
+        levels = zip(("KMIN", "KMAX"), order.switch.ecn, strict=True)
+        marks = {f"{name} {show(level, 'size')}": level for name, level in levels if level}
         told = f"ECN against PFC, {show(order.switch.pool, 'size')} shared"
         spec = resolve("hopline.show.headroom_picture:order")(order.firings, marks, order.flips, told)
     resolve("hopline.show.images:save")(spec, plot)

@@ -14,7 +14,7 @@ from hopline.jobs import loops, queues
 from hopline.machine.loop import LAWS, Integral, Loop, Marking, Pause, Proportional, read_law
 from hopline.quantity import show
 from hopline.records.queue import Looped
-from hopline.show import queue as pages
+from hopline.show import loop as pages
 from hopline.show.document import print_document
 
 _MOST_SAMPLES = 1000
@@ -28,7 +28,7 @@ def show_loop(text: str, told: Mapping[str, Any], plot: File | None, as_json: bo
     name, _, values = text.partition(":")
     limit, why = found.stability.limit, found.stability.why
     if plot is not None:
-        runs = {f"{show(run.delay, 'time')}: {pages.verdict(run)}": run for run in found.runs}
+        runs = {f"{show(run.delay, 'time')}: {pages.verdict(run, limit)}": run for run in found.runs}
         said = f"settles with a delay below {show(limit, 'time')}" if limit else why
         draw(
             plot,
@@ -50,15 +50,15 @@ def show_loop(text: str, told: Mapping[str, Any], plot: File | None, as_json: bo
         "calm_s": found.stability.calm,
         "why": why,
         "horizon_s": found.horizon,
-        "runs": [_run(run) for run in found.runs],
+        "runs": [_run(run, limit) for run in found.runs],
     }
 
 
-def _run(run: Looped) -> dict[str, Any]:
+def _run(run: Looped, limit: float | None) -> dict[str, Any]:
     every = -(-len(run.times) // _MOST_SAMPLES)
     return {
         "delay_s": run.delay,
-        "verdict": pages.verdict(run),
+        "verdict": pages.verdict(run, limit),
         "max_occupancy_bytes": max(run.levels),
         "swing_bytes": run.swing,
         "trend": run.trend,

@@ -5,6 +5,7 @@ What belongs here: the options, and the network they make.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
@@ -28,7 +29,11 @@ from hopline.quantity import time as parse_time
 
 def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
     del ctx, param
-    return tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip())) if value else ()
+    return tuple(dict.fromkeys(name.strip() for name in _BETWEEN.split(value) if name.strip())) if value else ()
+
+
+_BETWEEN = re.compile(r",(?![^,:=]*=)")
+"""Between names; what follows a comma within one (``torus:dims=4x4,rate=50GB/s``) is a key with its value."""
 
 
 _ONE = (

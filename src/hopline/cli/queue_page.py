@@ -18,6 +18,7 @@ from hopline.jobs.loading import resolve
 from hopline.model.queue import Stage
 from hopline.quantity import parse, show
 from hopline.records.queue import Course, Steps
+from hopline.show import loop as loop_pages
 from hopline.show import queue as pages
 from hopline.show.document import print_document
 
@@ -166,7 +167,7 @@ def show_reordered(paths: Sequence[float], told: Told, as_json: bool) -> dict[st
     found = queues.reordered(packet, rate, paths, packets, pattern)
     if not as_json:
         title = f"{packets:,} packets of {show(packet, 'size')} at {show(rate, 'bandwidth')} over {len(paths)} paths"
-        print_document(pages.reordered(title, found, packets, max(paths) - min(paths)))
+        print_document(loop_pages.reordered(title, found, packets, max(paths) - min(paths)))
     return asdict(found)
 
 

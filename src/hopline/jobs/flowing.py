@@ -109,14 +109,17 @@ def flow(found: Found, resources: Resources, *, rule: str, eager: int = 0, keep:
 
 
 def _bindings(sharing: Sharing) -> tuple[Binding, ...]:
+    """None where no flow took longer than alone: what is lost then are roundings."""
     time = sharing.timeline.time
+    if not sharing.lost.any():
+        return ()
     return tuple(
         Binding(
             sharing.timeline.ports[i], int(sharing.bound[i]) * TICK, float(sharing.blame[i]) * TICK,
             float(sharing.carried[i]), float(sharing.carried[i] / sharing.capacity[i]) / time,
         )
         for i in np.lexsort((-sharing.bound, -sharing.blame)).tolist()
-        if sharing.blame[i] > 0
+        if sharing.blame[i] >= 1
     )  # fmt: skip
 
 

@@ -68,12 +68,12 @@ def profile(text: str) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a line needs: our account, others', what vendors set aside (bytes by whose), and faults of what is set."""
+    """What a line needs: our account, others', what vendors set aside (bytes, and bytes a metre), faults of what is set."""
 
     line: Line
     own: Headroom
     others: tuple[Headroom, ...]
-    vendors: dict[str, float]
+    vendors: dict[str, tuple[float, float]]
     faults: tuple[Fault, ...]
     longest: float | None
 
@@ -131,8 +131,8 @@ class Order:
     ----------
     switch
         The shared pool and its thresholds.
-    reserved
-        Bytes of headroom of all ports and classes, taken from the buffer.
+    reserved, used
+        Bytes of headroom of all ports and classes, and of other queues, taken from the buffer.
     together
         Bytes that a port needs where all its classes stop at the same instant.
     firings
@@ -149,6 +149,7 @@ class Order:
 
     switch: Switch
     reserved: float
+    used: float
     together: float
     ports: int
     classes: int
@@ -164,7 +165,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A switch's buffer as it is set: bytes, ports, lossless classes, and thresholds as in ``Switch``."""
+    """A buffer as it is set: bytes, ports, lossless classes, thresholds as in ``Switch``; other queues hold ``used``."""
 
     size: float
     ports: int
@@ -175,6 +176,7 @@ class Buffer:
     xon: float | None = None
     senders: int = 1
     feeds: str = "own"
+    used: float = 0.0
 
 
 def order(buffer: Buffer, room: float, rate: float, reaction: float = 0.0, counts: Sequence[int] = ()) -> Order:
@@ -188,14 +190,20 @@ def order(buffer: Buffer, room: float, rate: float, reaction: float = 0.0, count
             f"headroom of {room:,.0f} B x {buffer.ports} ports x {buffer.classes} classes takes {show(reserved, 'size')} of a "
             f"buffer of {show(buffer.size, 'size')}: fewer lossless classes, shorter cables or a larger buffer"
         )
-    switch = Switch(
-        buffer.size - reserved, buffer.ecn, buffer.alpha, buffer.xoff, buffer.senders, buffer.feeds
-    )  # fmt: skip
+    free = buffer.size - reserved - buffer.used
+    if free <= 0:
+        shared = show(buffer.size - reserved, "size")
+        raise InputError(f"others use {show(buffer.used, 'size')} of {shared} that are shared: expected less")
+    switch = Switch(free, buffer.ecn, buffer.alpha, buffer.xoff, buffer.senders, buffer.feeds)
     growth = max(0, buffer.senders - 1) * rate * reaction
-    one = thresholds.firing(switch, 1)
+    one, rule = (
+        thresholds.firing(switch, 1),
+        thresholds.dcqcn(buffer.size, buffer.ports, room, _beta(buffer), buffer.classes),
+    )
     return Order(
         switch=switch,
         reserved=reserved,
+        used=buffer.used,
         together=model.together(room, buffer.classes),
         ports=buffer.ports,
         classes=buffer.classes,
@@ -204,9 +212,12 @@ def order(buffer: Buffer, room: float, rate: float, reaction: float = 0.0, count
         full=_within(thresholds.turning(switch, buffer.ecn[1]), buffer.ports),
         growth=growth,
         late=_within(thresholds.turning(switch, buffer.ecn[0] + growth), buffer.ports),
-        dcqcn=thresholds.dcqcn(buffer.size, buffer.ports, room, _beta(buffer), buffer.classes),
+        dcqcn=rule,
         enough=thresholds.alpha_for(switch, buffer.ports, buffer.ecn[0]) if buffer.alpha is not None else None,
-        faults=tuple(thresholds.ordered(buffer.ecn, one.pause, one.threshold, buffer.xon)),
+        faults=(
+            *thresholds.ordered(buffer.ecn, one.pause, one.threshold, buffer.xon),
+            *thresholds.too_high(buffer.xoff, rule.pause),
+        ),
     )
 
 

@@ -79,7 +79,7 @@ def loops(asked: Loop, delays: Sequence[float], horizon: float | None = None) ->
 
 
 def _long(asked: Loop, found: Stability, delay: float) -> float:
-    """Some ten swings: a swing lasts four delays at the limit."""
+    """Some thirty swings: a swing of the proportional law lasts four delays at its limit."""
     law = asked.law
     if isinstance(law, Pause):
         turn = 2 * delay + (law.xoff - law.xon) / asked.service
@@ -87,8 +87,8 @@ def _long(asked: Loop, found: Stability, delay: float) -> float:
         return 8 * (2 * delay + turn + (law.xoff / rises if rises > 0 else turn))
     if isinstance(law, Marking):
         c, k, _ = marking_point(asked, law)
-        return min(60 / math.sqrt(k) + 3 / c, 3000 / math.sqrt(k))
-    return 12 * max(4 * (found.limit or 0.0), 4 * delay)
+        return min(60 / math.sqrt(k) + 20 / c, 3000 / math.sqrt(k))
+    return 30 * max(4 * (found.limit or 0.0), 4 * delay)
 
 
 def pause_swing(asked: Loop, delay: float) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ What belongs here: making fabrics of what a user says.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,7 +78,7 @@ def by_machine(machine: Machine, ranks: int | None, names: Sequence[str] = (), r
     far = (order[0], order[laid.per_node]) if laid.sends.far is not None else None
     between = [Level(nodes, laid.sends.far, wired.nics(*far))] if laid.sends.far is not None and far else []
     levels = Levels([*inside, *between], wired.reduce, name=machine.name)
-    return Network(wired, levels, laid.note, _premises(laid))
+    return Network(wired, levels, laid.note, _premises(machine, laid))
 
 
 def wires(
@@ -93,7 +94,7 @@ def wires(
     return Wires(machine, layout.devices(machine, ranks, names), routing, reduce)
 
 
-def _premises(laid: layout.Layout) -> tuple[Premise, ...]:
+def _premises(machine: Machine, laid: layout.Layout) -> tuple[Premise, ...]:
     shared = laid.sends.far is not None and laid.sends.rails < laid.per_node
     lacking = (
         Premise(
@@ -103,7 +104,25 @@ def _premises(laid: layout.Layout) -> tuple[Premise, ...]:
             matters=True,
         ),
     )
-    return lacking if shared else ()
+    return (*(lacking if shared else ()), *_between_switches(machine))
+
+
+def _between_switches(machine: Machine) -> tuple[Premise, ...]:
+    """Where a switch joins several devices to other switches, ports at the ranks are not all that is shared."""
+    nodes = machine.nodes
+    devices: Counter[str] = Counter()
+    passes = set()
+    for here, there in (ends for c in machine.connections for ends in (c.ends, c.ends[::-1])):
+        if nodes[here].kind == "switch":
+            devices[here] += nodes[there].kind == "device"
+            passes |= {here} if nodes[there].kind == "switch" else set()
+    whole = Premise(
+        "only ports of ranks are shared",
+        "broken",
+        "links between switches are left out, and the first of equally short ways is taken: see hopline sim --sharing max-min",
+        matters=True,
+    )
+    return (whole,) if any(devices[switch] > 1 for switch in passes) else ()
 
 
 def by_levels(levels: Sequence[Level], reduce: float = 0.0) -> Network:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from hopline.errors import InputError, QuantityError
 from hopline.model import feedback, queue
 from hopline.model.queue import Stage
-from hopline.quantity import exact, parse
+from hopline.quantity import POSITIVE, exact, parse
 from hopline.records.queue import Bound, Course, Episode, Remedies, Reordered, Steps
 from hopline.sim.reorder import reorder
 
@@ -73,7 +73,7 @@ def filled(arrival: Steps, stages: Sequence[Stage], horizon: float | None = None
         if horizon is None:
             raise InputError("arrivals that repeat have no end: give --horizon")
         arrival = queue.repeated(arrival, every, horizon)
-    end = _end(arrival, stages) if horizon is None else horizon
+    end = _end(arrival, stages) if horizon is None else POSITIVE.check("horizon", horizon)
     courses = queue.series(arrival, stages, end)
     left = [arrival, *(course.departs for course in courses)]
     comes = tuple(queue.later(steps, stage.delay) for steps, stage in zip(left, stages, strict=False))

@@ -14,7 +14,7 @@ from hopline.model.slots import hold, leak_times, limits, with_timeout
 from hopline.sim.slots_faults import FaultRun, Faults, simulate_faults
 from hopline.sim.slots_steady import steady
 
-_ANSWERS = 20_000
+_ANSWERS, _MOST = 20_000, 1_000_000
 OPEN = "one pool, in turn"
 
 
@@ -61,8 +61,12 @@ class Stalls:
         return {way.name: answered_over_time(way.run, until) for way in self.shared}
 
 
-def stalls(asked: Slots, faults: Faults, answers: int = _ANSWERS) -> Stalls:
-    """Simulate the faults in an open pool and with at most ``cap`` slots for each endpoint (default: its even share)."""
+def stalls(asked: Slots, faults: Faults, answers: int | None = None) -> Stalls:
+    """Simulate the faults in an open pool and with at most ``cap`` slots for each endpoint (default: its even share).
+
+    ``answers``: requests that are answered before the run ends; None: ten times what it takes until all slots are gone.
+    """
+    answers = answers or _until_gone(asked, faults)
     healthy = steady(asked).rate or float("inf")
     ways = [Shared(OPEN, _open(asked, faults, healthy), simulate_faults(asked, replace(faults, cap=None), answers))]
     if faults.dead and faults.endpoints > 1 and asked.count is not None:
@@ -74,6 +78,11 @@ def stalls(asked: Slots, faults: Faults, answers: int = _ANSWERS) -> Stalls:
     return Stalls(
         healthy, found[0].name if found else "", tuple(ways), _leaks(asked, faults) if lost_for_good else None
     )
+
+
+def _until_gone(asked: Slots, faults: Faults) -> int:
+    part = share(faults)
+    return min(max(_ANSWERS, round(10 * (asked.count or 1) / part) if part else 0), _MOST)
 
 
 def share(faults: Faults) -> float:

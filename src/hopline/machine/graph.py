@@ -71,6 +71,24 @@ class Graph:
         found[self.devices] = True
         return found
 
+    @cached_property
+    def by_leaf(self) -> Start:
+        """By node, of devices: the place of the device among all, leaf by leaf, then in the order of the file.
+
+        Its leaf is the first switch next to it from which others are reached. So devices of one leaf have places in a row,
+        also where the file goes through them node by node (rails).
+        """
+        inner = ~self.is_device[self.origin] & ~self.is_device[self.target]
+        passes = np.zeros(len(self.names), np.bool_)
+        passes[self.origin[inner]] = True
+        leaf = np.full(len(self.names), len(self.names), np.int64)
+        up = np.flatnonzero(self.is_device[self.origin] & passes[self.target])[::-1]
+        leaf[self.origin[up]] = self.target[up]
+        order = self.devices[np.argsort(leaf[self.devices], kind="stable")]
+        place = np.full(len(self.names), -1, np.int64)
+        place[order] = np.arange(len(order))
+        return place
+
     def number(self, name: str) -> int:
         """Of a node. Raises UnknownNameError."""
         if name not in self._number:

@@ -123,14 +123,18 @@ VENDORS: Mapping[str, Mapping[int, tuple[tuple[float, float], ...]]] = {
 """Whose -> Gb/s -> (metres, bytes of headroom), ascending. SONiC: pg_lossless profiles of a switch guide (5, 40, 300 m)."""
 
 
-def vendors(line: Line) -> dict[str, float]:
-    """What switch makers set aside at this rate and length, linear between their lengths; those who say none are left out."""
-    found: dict[str, float] = {}
+def vendors(line: Line) -> dict[str, tuple[float, float]]:
+    """Whose -> (bytes of headroom, bytes for each metre more) at this rate and length, linear between their lengths.
+
+    Those who do not say are left out.
+    """
+    found: dict[str, tuple[float, float]] = {}
     for name, table in VENDORS.items():
         points = table.get(int(line.rate * 8 / 1e9), ())
         for (near, low), (far, high) in pairwise(points):
             if near <= line.metres <= far:
-                found[name] = low + (high - low) * (line.metres - near) / (far - near)
+                slope = (high - low) / (far - near)
+                found[name] = (low + slope * (line.metres - near), slope)
                 break
     return found
 

@@ -198,5 +198,13 @@ def ordered(ecn: tuple[float, float], pause: float, threshold: float, xon: float
     return found
 
 
+def too_high(xoff: float | None, most: float) -> list[Fault]:
+    """A static Xoff for which the buffer is full before every port and class has reached it; ``most`` bytes fit."""
+    if xoff is None or xoff <= most:
+        return []
+    found = f"{_b(xoff)} for every port and class, and {_b(most)} fit: all of them together overflow before they pause"
+    return [Fault("Xoff too high for all ports", found, f"Xoff at most {_b(most)}, or a dynamic one (alpha)")]
+
+
 def _b(size: float) -> str:
     return binary(size)

@@ -36,6 +36,8 @@ def order(time: float, at_once: float | None) -> list[Block]:
     apart = time / at_once - 1 if at_once else 0.0
     if abs(apart) < 1e-9:
         return [Line(told + "costs nothing.", "faint")]
+    if apart >= 1:
+        return [Line(f"{told}makes it {time / at_once:.3g} times as long.")]
     return [Line(f"{told}{'costs' if apart > 0 else 'saves'} {100 * abs(apart):.2g} % of that.")]
 
 
@@ -44,10 +46,16 @@ def page(bounds: Sequence[Bound], late: Sequence[Late], lost: float, flows: int)
     if not bounds:
         return [Heading("What binds"), Line("Nothing is shared: each flow takes as long as it would alone.")]
     rows = [
-        (name, show(bound, "time"), show(cost, "time"), f"{100 * cost / lost:.1f} %", f"{100 * used:.1f} %")
+        (
+            name,
+            show(bound, "time"),
+            show(cost, "time"),
+            f"{100 * cost / lost:.1f} %" if lost else "",
+            f"{100 * used:.1f} %",
+        )
         for name, bound, cost, used in bounds[:MOST]
     ]
-    header = ("", "bound for", "flows lost", "of all lost", "used")
+    header = ("", "held flows back for", "flows lost", "of all lost", "used")
     blocks: list[Block] = [Heading("What binds"), Grid(header, rows)]
     blocks += _more(len(bounds), "resource", "with less")
     told = f"{len(late):,} of {counted(flows, 'flow')} took longer than alone, together {show(lost, 'time')}."

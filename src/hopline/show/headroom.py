@@ -14,10 +14,13 @@ from hopline.show.transfer import share
 
 
 def needed(
-    title: str, own: Headroom, others: Sequence[Headroom], vendors: Mapping[str, float], longest: float | None,
-    faults: Sequence[Fault], response: float,
+    title: str, own: Headroom, others: Sequence[Headroom], vendors: Mapping[str, tuple[float, float]], longest: float | None,
+    faults: Sequence[Fault], response: float, metre: float,
 ) -> list[Block]:  # fmt: skip
-    """The headroom, of what it consists, and what others say; ``response`` (s) of 0 is told to be none."""
+    """The headroom, of what it consists, and what others say; ``response`` (s) of 0 is told to be none.
+
+    ``metre``: bytes of headroom that a metre of cable needs.
+    """
     blocks: list[Block] = [
         Heading(title),
         Line(
@@ -30,20 +33,20 @@ def needed(
         _terms(own),
     ]
     rows = [(other.name, f"{other.total:,.0f} B", f"{other.total / own.total:.3g} x") for other in others]
-    rows += [(name, f"{size:,.0f} B", f"{size / own.total:.3g} x") for name, size in vendors.items()]
+    rows += [(name, f"{size:,.0f} B", f"{size / own.total:.3g} x") for name, (size, _) in vendors.items()]
     if rows:
         blocks += [Heading("What others say"), Grid(("", "", "of this"), rows)]
     for other in others:
         blocks += [Heading(other.name[0].upper() + other.name[1:]), _terms(other)]
-    if vendors:
-        blocks.append(Line(_MARGIN, "faint"))
+    for name, (_, slope) in vendors.items():
+        told = f"{slope:.0f} B for each metre more, {slope / metre:.2g} times the {metre:.0f} B of the cable"
+        blocks.append(Line(f"{name[0].upper() + name[1:]}: {told}.", "faint"))
     return blocks
 
 
 _NO_RESPONSE = (
     "The far end is taken to obey at once. None does: give --response (802.1Qbb: 3.1 µs at 10 Gb/s, 2 µs at 100)."
 )
-_MARGIN = "Vendors add for their own pipelines: their bytes a metre are 2.8 times those of the cable."
 
 
 def _terms(account: Headroom) -> Grid:
@@ -75,7 +78,11 @@ def order(
         )
     if growth:
         told = f"Until marks work {binary(growth)} more come to a queue"
-        after = "pause comes all the same" if late is not None else "no pause comes all the same"
+        after = (
+            "pause comes all the same"
+            if late is not None
+            else f"still no pause, with up to all {ports} ports congested"
+        )
         where = f" from {late} on" if late is not None else ""
         blocks.append(Line(f"{told}: {after}{where}.", "bad" if late is not None else "good"))
     rows = [
@@ -100,11 +107,14 @@ def _flip(flips: int | None, ports: int) -> Line:
     return Line(f"ECN with up to {flips - 1} congested queues; from {flips} on, pause comes before any mark.", "bad")
 
 
-def pool(size: float, ports: int, classes: int, reserved: float, together: float, free: float) -> list[Block]:
+def pool(
+    size: float, ports: int, classes: int, reserved: float, used: float, together: float, free: float
+) -> list[Block]:
     """Where the buffer goes."""
     rows = [
         ("headroom", f"{ports} ports x {classes} lossless classes", binary(reserved), share(reserved, size)),
-        ("shared by all queues", "", binary(free), share(free, size)),
+        *([("held by other queues", "", binary(used), share(used, size))] if used else []),
+        ("shared by the congested", "", binary(free), share(free, size)),
     ]
     blocks: list[Block] = [Heading(f"A buffer of {binary(size)}"), Grid(("", "", "", ""), rows, left=2)]
     if classes > 1:
@@ -126,13 +136,22 @@ def cures(alpha: float | None, enough: float | None, last: Firing) -> list[Block
     return [Heading(f"What alone makes ECN first with {last.queues} congested queues"), Grid(("", ""), rows)]
 
 
-def rules(pause: float, naive: float, dynamic: float, ecn: tuple[float, float]) -> list[Block]:
+def rules(pause: float, naive: float, dynamic: float, low: float, alpha: float | None) -> list[Block]:
     """The rules of the DCQCN paper: thresholds that hold in the worst case."""
-    kept = "KMIN keeps it" if ecn[0] < dynamic else f"KMIN {binary(ecn[0])} does not"
+    static = alpha is None
+    kept = f": KMIN {binary(low)} {'keeps' if low < (naive if static else dynamic) else 'breaks'} it"
     rows = [
         ("static Xoff, at most", f"{pause:,.0f} B", "all ingress ports and classes full"),
-        ("KMIN under it, below", f"{naive:,.0f} B", "one ingress port feeds all egress queues"),
-        ("KMIN under a dynamic Xoff, below", f"{dynamic:,.0f} B", f"the same, and all queues congested: {kept}"),
+        (
+            "KMIN under it, below",
+            f"{naive:,.0f} B",
+            f"one ingress port feeds all egress queues{kept if static else ''}",
+        ),
+        (
+            "KMIN under a dynamic Xoff, below",
+            f"{dynamic:,.0f} B",
+            f"the same, and all queues congested{'' if static else kept}",
+        ),
     ]
     return [
         Heading("Always ECN first: the DCQCN paper's rule"),

@@ -1,6 +1,6 @@
-"""Queues as text: what a burst does to them, what late feedback costs, when a loop swings, what a receiver holds.
+"""Queues as text: what a burst does to them, and what late feedback costs.
 
-What belongs here: the pages of ``hopline queue``. Pictures are ``queue_picture``.
+What belongs here: pages of ``hopline queue``. Loops and reordering are ``loop``, pictures ``queue_picture``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from hopline.quantity import binary, counted, show
-from hopline.records.queue import Bound, Course, Episode, Looped, Remedies, Reordered, Steps
+from hopline.quantity import binary, show
+from hopline.records.queue import Bound, Course, Episode, Remedies, Steps
 from hopline.show.document import Block, Grid, Heading, Line, Style
 
 _MOST_ROWS = 20
@@ -129,7 +129,7 @@ def _cures(
 
 
 def _times(need: float, capacity: float | None) -> str:
-    return f"{need / capacity:.3g} x" if capacity else ""
+    return f"{show(need / capacity, 'count', 3)} x" if capacity else ""
 
 
 # --- late feedback
@@ -200,81 +200,3 @@ def _late_cures(bound: Bound, cures: Remedies, wanted: float | None) -> list[Blo
         told = rate if cures.after is None else f"at most {_rate(cures.after)} may come afterwards"
         blocks.append(Line(f"To be empty {_time(wanted)} after the feedback: {told}."))
     return blocks
-
-
-# --- loops
-
-
-def loop(
-    title: str, law: str, limit: float | None, calm: float | None, why: str, runs: Sequence[Looped], service: float, cure: str,
-) -> list[Block]:  # fmt: skip
-    """A law at several delays: where it begins to swing, and what each run showed."""
-    blocks: list[Block] = [Heading(title), Line(law)]
-    if limit:
-        still = f", without any swing up to {_time(calm)}" if calm else ""
-        blocks.append(Line(f"It settles with a delay below {_time(limit)}{still} ({why}).", "strong"))
-    else:
-        blocks.append(Line(why[0].upper() + why[1:] + ".", "strong"))
-    rows = [_run(run, limit, service) for run in runs]
-    header = (
-        "delay",
-        *(("of the limit",) if limit else ()),
-        "it",
-        "highest",
-        "swing at the end",
-        "dropped",
-        "service idle",
-    )
-    blocks.append(Grid(header, rows, left=0))
-    more: list[Block] = [Heading("What to change"), Line(cure)] if cure else []
-    return [*blocks, *more]
-
-
-def _run(run: Looped, limit: float | None, service: float) -> tuple[str, ...]:
-    end = run.times[-1]
-    part = (f"{run.delay / limit:.3g}",) if limit else ()
-    idle = f"{100 * run.idle / (service * end):.2g} %"
-    return (
-        _time(run.delay),
-        *part,
-        verdict(run),
-        _size(round(max(run.levels))),
-        _size(round(run.swing)),
-        _size(round(run.dropped)),
-        idle,
-    )
-
-
-_STILL = 1e-3
-_SAME = 0.03
-
-
-def verdict(run: Looped) -> str:
-    """What a run showed in its last quarter beside its second."""
-    last = [level for time, level in zip(run.times, run.levels, strict=True) if time >= run.times[-1] * 3 / 4]
-    if not any(last):
-        return "is empty"
-    if run.swing <= _STILL * max(last):
-        return "settles"
-    if run.trend is not None and run.trend < 1 - _SAME:
-        return "calms down"
-    return "grows" if run.trend is not None and run.trend > 1 + _SAME else "swings"
-
-
-# --- reordering
-
-
-def reordered(title: str, found: Reordered, packets: int, spread: float) -> list[Block]:
-    """What a receiver holds, beside the two formulas."""
-    rows = [
-        ("held at most, of " + counted(packets, "packet"), f"{found.packets:,} packets", _size(found.size)),
-        ("in the long run, Σ r_i (d_max - d_i)", "", _size(round(found.fluid))),
-        ("never more than rate x (d_max - d_min)", "", _size(round(found.bound))),
-        ("longest in hand", "", _time(found.wait)),
-    ]
-    why = f"The paths differ by {_time(spread)}: what comes over faster ones waits for what is still on the slowest."
-    none = "All paths take as long: nothing is held."
-    small = "The burst is over before the slowest path has delivered, so less is held than in the long run."
-    short = found.size < found.fluid * 0.9 and found.packets > 0
-    blocks: list[Block] = [Heading(title), Grid(("", "", ""), rows), Line(why if spread else none)]
-    return [*blocks, *([Line(small)] if short else [])]

@@ -23,12 +23,13 @@ Sort = Literal["count", "bandwidth", "time", "ratio", "dims", "flag"]
 
 
 def _ratio(text: str) -> float:
+    above, sign, below = text.partition(":")
     try:
-        value = float(text)
-    except ValueError:
+        value = float(above) / float(below if sign else 1)
+    except (ValueError, ZeroDivisionError):
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise QuantityError(f"{text!r} is not a ratio: expected a number above 0, like 2 or 1.5")
+        raise QuantityError(f"{text!r} is not a ratio: expected a number above 0, like 2 or 3:2")
     return value
 
 

@@ -20,9 +20,8 @@ def by_channel(graph: Graph, fork: Fork) -> Longs:
 
 
 def by_target(graph: Graph, fork: Fork) -> Longs:
-    """The target's number among the devices over the product of earlier choices (E. Zahavi, 2010), plus the channel."""
-    number = np.cumsum(graph.is_device)[fork.target] - 1
-    return number // fork.passed + fork.channel
+    """The target's place among devices, leaf by leaf, over the product of earlier choices (Zahavi 2010), plus the channel."""
+    return graph.by_leaf[fork.target] // fork.passed + fork.channel
 
 
 def by_hash(graph: Graph, fork: Fork, seed: int = 0) -> Longs:
