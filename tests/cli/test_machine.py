@@ -53,7 +53,7 @@ def test_saving_needs_all_rates_and_loses_nothing(capsys, matrix, tmp_path):
     ("arguments", "said"),
     [
         (["nothing-of-the-kind"], "machine"),
-        (["dgx-a100", "--rate", "NV=25GB/s"], "has all its rates"),
+        (["dgx-a100", "--rate", "NV=25GB/s"], "this machine has its own"),
         (["dgx-a100", "--replace"], "--replace needs --save"),
         (["dgx-a100", "--order", "cyclic"], "--order needs --nodes"),
     ],
@@ -79,3 +79,14 @@ def test_the_picture_is_written(capsys, tmp_path):
     assert code == 0
     assert f"Picture: {file}" in out
     assert "h0.nvswitch" in file.read_text()
+
+
+def test_latencies_are_given_or_told_to_be_missing(capsys, matrix, tmp_path):
+    code, out, _ = hopline(capsys, "machine", matrix, "--rate", "NV=25GB/s")
+    assert "Give --latency" in out
+    file = str(tmp_path / "timed.toml")
+    code, out, _ = hopline(capsys, "machine", matrix, "--rate", "NV=25GB/s", "--latency", "0.7us", "--save", file)
+    assert code == 0
+    assert "Give --latency" not in out
+    code, out, _ = hopline(capsys, "machine", file, "--json")
+    assert [link["delay"] for link in json.loads(out)["links"].values()] == [0.7e-6]

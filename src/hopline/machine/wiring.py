@@ -83,8 +83,15 @@ class Wiring:
         """Labels of cables whose bandwidth the file does not say, each once."""
         return tuple(dict.fromkeys(cable.label for cable in self.cables if cable.bandwidth is None))
 
-    def machine(self, rates: Mapping[str, float] | None = None) -> Machine:
+    @property
+    def timed(self) -> bool:
+        """Whether the file says the latency of every cable."""
+        return all(cable.latency is not None for cable in self.cables)
+
+    def machine(self, rates: Mapping[str, float] | None = None, latency: float | None = None) -> Machine:
         """The machine, with ``rates`` (byte/s of one cable, one way) by label for what the file does not say.
+
+        ``latency``: seconds of cables of which the file says none; None: 0, and the title of the machine says so.
 
         Raises MachineError where it cannot be one, or a rate is missing; UnknownNameError for a label that needs none.
         """
@@ -101,17 +108,16 @@ class Wiring:
                 f"{self.name} does not say how fast {told} is: give it, like --rate '{missing[0]}=25GB/s' (one, one way)"
             )
         links: dict[str, Link] = {}
-        connections = [Connection(cable.ends, _link(cable, rates, links)) for cable in self.cables]
-        return Machine(
-            self.name, f"read from {self.format}", links, {node.name: node for node in self.nodes}, tuple(connections)
-        )
+        connections = tuple(Connection(cable.ends, _link(cable, rates, latency or 0.0, links)) for cable in self.cables)
+        title = f"read from {self.format}" + ("" if self.timed or latency is not None else "; no latencies are known")
+        return Machine(self.name, title, links, {node.name: node for node in self.nodes}, connections)
 
 
-def _link(cable: Cable, rates: Mapping[str, float], links: dict[str, Link]) -> str:
-    """Name of the link of a cable among ``links``; one that is not there yet is added."""
+def _link(cable: Cable, rates: Mapping[str, float], latency: float, links: dict[str, Link]) -> str:
+    """Name of the link of a cable among ``links``; one that is not there yet is added. ``latency``: where it has none."""
     rate = cable.bandwidth if cable.bandwidth is not None else rates[cable.label]
     base = f"{cable.count} x {cable.label}" if cable.count > 1 else cable.label
-    bandwidth, delay = rate * cable.count, cable.latency or 0.0
+    bandwidth, delay = rate * cable.count, latency if cable.latency is None else cable.latency
     number = 1
     while True:
         name = base if number == 1 else f"{base} ({number})"

@@ -3,8 +3,6 @@
 What belongs here: the loop of ``flows_reference`` over arrays, and what it begins with.
 """
 
-from functools import partial
-
 import numpy as np
 
 from hopline.sim.kernels.compiled import kernel, part
@@ -188,6 +186,11 @@ def _order(ranks, lane, rank, after, more, begun):
     return (pending, *_waits(before, after, more, pending), *_waits(none, none, begun, pending))
 
 
+def _zeros(dtype):
+    """Makes arrays of zeros of one kind."""
+    return lambda length: np.zeros(length, dtype)
+
+
 def run(
     ranks, kind, lane, rank, after, mate, work, more, begun, eager, row, flow, start, resource, amount, todo, alone, capacity,
     keep,
@@ -205,7 +208,7 @@ def run(
     at[ASKED], at[STAMP], at[LEAVES] = len(ready), 1, leaves
     first = np.zeros(places + 1, np.int64)
     lists(resource, first)
-    ints, longs, floats = (partial(np.zeros, dtype=dtype) for dtype in (np.int32, np.int64, np.float64))
+    ints, longs, floats = _zeros(np.int32), _zeros(np.int64), _zeros(np.float64)
     s = State(
         at, kind, rank, mate, work, eager, flow, pending, to_done, done, to_begun, begins,
         longs(rows) - 1, longs(rows) - 1, asked, longs(ranks), longs(rows), ints(rows), row, longs(flows) - 1,
