@@ -22,6 +22,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/read_log.py
 	$(BIN)/python benchmarks/simulate.py
+	$(BIN)/python benchmarks/flows.py
 
 validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/pipeline_event_walk.py
@@ -34,6 +35,7 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/pairs.py
 	$(BIN)/python validation/diff.py
 	$(BIN)/python validation/schedules.py
+	$(BIN)/python validation/flows.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
 
 docs: $(VENV)/.installed-dev

@@ -66,6 +66,7 @@ int main(int argc, char* argv[])
   sg4::Engine::set_config("network/model:CM02");
   sg4::Engine::set_config("network/crosstraffic:0");
   sg4::Engine::set_config("network/TCP-gamma:0");
+  sg4::Engine::set_config("network/optim:Full");
   auto* zone = sg4::create_full_zone("flows");
   if (!build(zone)) {
     std::fprintf(stderr, "usage: simgrid_flows < FILE: HOSTS LINKS FLOWS, then links, then flows\n");

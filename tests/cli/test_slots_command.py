@@ -133,3 +133,24 @@ def test_bad_input_is_one_line(run, text):
     code, out, err = run(f"slots {text}")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert WRONG[text] in err
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        (("--lost-every", "1", "--timeout", "50us"), "0 /s"),
+        (("--endpoints", "4", "--dead", "4", "--timeout", "50us"), "0 /s"),
+        (("--endpoints", "1023", "--dead", "1022", "--timeout", "20us"), "slots gone"),
+    ],
+)
+def test_faults_of_which_nearly_nothing_is_answered_end(capsys, faults, said):
+    code, out, err = typed(capsys, "slots", "faults", "--slots", "4", "--turnaround", "10us", *faults)
+    assert (code, err) == (0, "")
+    assert said in out
+
+
+def test_a_timeout_below_the_turnaround_is_refused(capsys):
+    told = ("--slots", "4", "--turnaround", "10us", "--lost-every", "9", "--timeout", "5us")
+    code, _, err = typed(capsys, "slots", "faults", *told)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "below the turnaround" in err

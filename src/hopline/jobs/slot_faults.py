@@ -14,7 +14,7 @@ from hopline.model.slots import hold, leak_times, limits, with_timeout
 from hopline.sim.slots_faults import FaultRun, Faults, simulate_faults
 from hopline.sim.slots_steady import steady
 
-_ANSWERS, _MOST = 20_000, 1_000_000
+_ANSWERS, _MOST, _FEWEST = 20_000, 1_000_000, 50
 OPEN = "one pool, in turn"
 
 
@@ -81,8 +81,10 @@ def stalls(asked: Slots, faults: Faults, answers: int | None = None) -> Stalls:
 
 
 def _until_gone(asked: Slots, faults: Faults) -> int:
+    """Answers of ten times as many requests as it takes until all slots are gone."""
     part = share(faults)
-    return min(max(_ANSWERS, round(10 * (asked.count or 1) / part) if part else 0), _MOST)
+    requests = min(max(_ANSWERS, round(10 * (asked.count or 1) / part) if part else 0), _MOST)
+    return max(_FEWEST, round(requests * (1 - part)))
 
 
 def share(faults: Faults) -> float:
@@ -109,7 +111,8 @@ def _capped(asked: Slots, faults: Faults, cap: int, healthy: float) -> float:
     others = faults.endpoints - faults.dead
     left = min(asked.count - faults.dead * cap, others * cap)
     if left <= 0 or faults.lost_every is not None:
-        return 0.0 if faults.timeout is None else _open(replace(asked, count=max(1, left)), faults, healthy)
+        pool = asked if left <= 0 else replace(asked, count=left)
+        return 0.0 if faults.timeout is None else _open(pool, faults, healthy)
     return steady(replace(asked, count=left)).rate or healthy
 
 

@@ -36,9 +36,10 @@ class Sharing:
         Ticks lost by all flows while this resource was the one that held them back, shape (resources,). The sum over
         resources is that over ``lost``, but for rounding.
     bound
-        Ticks during which the resource held at least one flow back, shape (resources,).
+        Ticks during which the resource set the rate of at least one flow, be it alone there, shape (resources,).
     worst
-        Resource that cost each flow most, as a number among the timeline's ports; -1 for a flow that lost nothing.
+        Resource that cost each flow most, as a number among the timeline's ports, of several the first; -1 for a flow that
+        lost nothing.
     carried
         Bytes that went through each resource, weights included, shape (resources,).
     capacity
@@ -46,8 +47,8 @@ class Sharing:
     solves
         How often shares were worked out anew.
     spans
-        (resource, begin, end) in ticks for each time that a resource began to hold flows back, in order of begin; None where
-        only the summary was kept.
+        Resource that cost each flow most, as a number among the ports of the timeline, of several the first; -1 for a flow that
+        the summary was kept.
     """
 
     timeline: Timeline

@@ -88,7 +88,7 @@ class FaultRun:
 
 
 def simulate_faults(asked: Slots, faults: Faults, answers: int) -> FaultRun:
-    """Run until ``answers`` requests have been answered, or nothing moves any more.
+    """Run until ``answers`` requests have been answered, or nothing moves any more, or nothing can ever be answered.
 
     Raises InputError for slots without a number, for turnarounds by load and moderated completions.
     """
@@ -98,6 +98,13 @@ def simulate_faults(asked: Slots, faults: Faults, answers: int) -> FaultRun:
         )
     if not 1 <= answers <= MOST_ANSWERS:
         raise InputError(f"{answers} answers: expected 1 to {MOST_ANSWERS:,}")
+    if faults.timeout is not None and faults.timeout < asked.turn(1):
+        raise InputError(
+            f"a timeout of {faults.timeout:g} s is below the turnaround of {float(asked.turn(1)):g} s, so that every request "
+            "would run into it: expected a longer one"
+        )
+    if faults.timeout is not None and (faults.lost_every == 1 or faults.dead == faults.endpoints):
+        return FaultRun(np.empty(0), asked.count, 0.0)
     state = _State(asked, faults)
     while len(state.answered) < answers and state.instant():
         pass
