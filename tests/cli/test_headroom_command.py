@@ -67,13 +67,20 @@ def test_faults_of_thresholds(capsys):
 
 
 def test_marks_that_come_too_late(capsys):
-    _, found = answered(capsys, *SWITCH, "--senders", "4", "--reaction", "20us")
+    _, found = answered(capsys, *SWITCH, "--senders", "4", "--feeds", "one", "--reaction", "20us")
     assert found["order"]["growth"] == 3 * 12.5e9 * 20e-6
     pool, meets = found["order"]["switch"]["pool"], 20e3 + found["order"]["growth"]
-    late = next(m for m in range(1, 33) if pool / 8 / (1 / 4 + m / 8) <= meets)
-    assert found["order"]["late"] == late == 13
-    _, out, _ = hopline(capsys, "headroom", *SWITCH, "--senders", "4", "--reaction", "20us")
-    assert "pause comes all the same from 13 on" in out
+    late = next(m for m in range(1, 33) if pool / 8 / (m / 4 + m / 8) <= meets)
+    assert found["order"]["late"] == late
+    _, out, _ = hopline(capsys, "headroom", *SWITCH, "--senders", "4", "--feeds", "one", "--reaction", "20us")
+    assert f"pause comes all the same from {late} on" in out
+
+
+def test_each_congested_queue_has_ports_that_feed_it(capsys):
+    _, found = answered(capsys, *SWITCH, "--senders", "8")
+    assert [firing["queues"] for firing in found["order"]["firings"]] == [1, 2, 4]
+    code, _, err = hopline(capsys, "headroom", *SWITCH, "--senders", "64")
+    assert (code, err.count("\n")) == (2, 1)
 
 
 def test_pictures(capsys, tmp_path):

@@ -94,7 +94,7 @@ def test_the_page_says_what_binds_and_who_pays(capsys):
     code, out, _ = hopline(capsys, "sim", "alltoall-pairwise", "-n", "16", "--size", "16MiB", "--machine", FAT, *FLOWS)
     assert code == 0
     for words in (
-        "max-min fair: every flow gets the same share of what binds it; ways by d-mod-k", "What binds", "bound for",
+        "max-min fair: every flow gets the same share of what binds it; ways by d-mod-k", "What binds", "held flows back for",
         "flows lost", "Who lost most", " -> rank ", "All messages at once would take 505.3165 µs: their order",
     ):  # fmt: skip
         assert words in out

@@ -96,9 +96,9 @@ def test_the_whole_switch():
     found = order(Buffer(32e6, 32, 2, (400e3, 1600e3), 1 / 8, None, None, 4), 15_564, 12.5e9, 10e-6)
     assert found.switch.pool == 32e6 - 32 * 2 * 15_564
     assert found.growth == 3 * 12.5e9 * 10e-6
-    tried = {count: firing(found.switch, count) for count in range(1, 33)}
+    tried = {count: firing(found.switch, count) for count in range(1, 32 // 4 + 1)}
     assert found.flips == next((count for count in tried if tried[count].first == "PFC"), None)
-    assert found.full == next(count for count in tried if tried[count].pause <= 1600e3)
+    assert found.full == next((count for count in tried if tried[count].pause <= 1600e3), None)
     assert found.late == next((count for count in tried if tried[count].pause <= 400e3 + found.growth), None)
 
 

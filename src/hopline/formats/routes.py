@@ -30,7 +30,7 @@ MOST_CLASS = (1 << 16) - 1
 MOST_FLOWS = 5_000_000
 _RATE = re.compile(r"\[([^\[\]]*)\]\s*$")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_HOP = re.compile(r"([^\s>]+)>([^\s>]+?)(?::(\d{1,6}))?")
+_HOP = re.compile(r"([^\s>:]+)>([^\s>:]+)(?::(\d{1,6}))?")
 _TABLE = re.compile(rb"(?:^|\n)[ \t]*\[\[[ \t]*flows[ \t]*\]\]")
 
 
@@ -106,6 +106,9 @@ def _line(line: str) -> Flow:
         )
     rate = _RATE.search(rest)
     words = (rest[: rate.start()] if rate else rest).split()
+    torn = next((word for word in words if set(word) & set("[]")), None)
+    if torn is not None:
+        raise FormatError(f"{torn[:40]!r} is no node: expected the rate last and in brackets, like [10Gb/s]")
     hops = any(">" in word for word in words)
     nodes, classes = _hops(words) if hops else (tuple(words), ())
     return _flow(name.strip(), nodes, classes, rate[1] if rate else None)
@@ -118,7 +121,10 @@ def _hops(words: list[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     classes = []
     for word, hop in zip(words, found, strict=True):
         if hop is None:
-            raise FormatError(f"{word[:40]!r} is no hop: expected ones like A>leaf0 or A>leaf0:3 throughout the line")
+            raise FormatError(
+                f"{word[:40]!r} is no hop: expected ones like A>leaf0 or A>leaf0:3 all along, a class of 0 or more, "
+                "no ':' in names"
+            )
         if nodes and nodes[-1] != hop[1]:
             raise FormatError(f"the hop {word[:40]!r} does not begin where the one before ends, at {nodes[-1]!r}")
         nodes += [hop[2]] if nodes else [hop[1], hop[2]]

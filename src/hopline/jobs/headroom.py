@@ -184,6 +184,11 @@ def order(buffer: Buffer, room: float, rate: float, reaction: float = 0.0, count
 
     Raises InputError where headroom takes the whole buffer.
     """
+    if buffer.senders > buffer.ports:
+        raise InputError(
+            f"{buffer.senders} ingress ports feed a queue of a switch of {buffer.ports}: expected at most that"
+        )
+    most = buffer.ports if buffer.feeds == "one" else buffer.ports // buffer.senders
     reserved = model.reserve(room, buffer.ports, buffer.classes)
     if reserved >= buffer.size:
         raise InputError(
@@ -207,11 +212,11 @@ def order(buffer: Buffer, room: float, rate: float, reaction: float = 0.0, count
         together=model.together(room, buffer.classes),
         ports=buffer.ports,
         classes=buffer.classes,
-        firings=tuple(thresholds.firing(switch, count) for count in counts or _counts(buffer.ports)),
-        flips=_within(thresholds.turning(switch, buffer.ecn[0]), buffer.ports),
-        full=_within(thresholds.turning(switch, buffer.ecn[1]), buffer.ports),
+        firings=tuple(thresholds.firing(switch, count) for count in counts or _counts(most)),
+        flips=_within(thresholds.turning(switch, buffer.ecn[0]), most),
+        full=_within(thresholds.turning(switch, buffer.ecn[1]), most),
         growth=growth,
-        late=_within(thresholds.turning(switch, buffer.ecn[0] + growth), buffer.ports),
+        late=_within(thresholds.turning(switch, buffer.ecn[0] + growth), most),
         dcqcn=rule,
         enough=thresholds.alpha_for(switch, buffer.ports, buffer.ecn[0]) if buffer.alpha is not None else None,
         faults=(

@@ -98,7 +98,14 @@ def find(name: str) -> Machine:
     file = _file_of(name)
     if file is None:
         return files.loads(files.preset_text(name), f"preset {name}")
-    return topologies.machine(name) if is_foreign(name) else files.load(file)
+    if is_foreign(name):
+        return topologies.machine(name)
+    try:
+        return files.load(file)
+    except MachineError:
+        if not name.endswith(".toml"):
+            topologies.understood(name)
+        raise
 
 
 def is_foreign(name: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hopline.errors import InputError
 from hopline.machine.slots import Slots
 from hopline.model.slots import hold, leak_times, limits, with_timeout
 from hopline.sim.slots_faults import FaultRun, Faults, simulate_faults
@@ -67,7 +68,11 @@ def stalls(asked: Slots, faults: Faults, answers: int | None = None) -> Stalls:
     ``answers``: requests that are answered before the run ends; None: ten times what it takes until all slots are gone.
     """
     answers = answers or _until_gone(asked, faults)
-    healthy = steady(asked).rate or float("inf")
+    healthy = steady(asked).rate
+    if healthy is None:
+        raise InputError(
+            "nothing takes any time here, so there is no rate to lose: expected --turnaround, --poll or --issue"
+        )
     ways = [Shared(OPEN, _open(asked, faults, healthy), simulate_faults(asked, replace(faults, cap=None), answers))]
     if faults.dead and faults.endpoints > 1 and asked.count is not None:
         cap = faults.cap or max(1, asked.count // faults.endpoints)

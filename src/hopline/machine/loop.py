@@ -116,6 +116,14 @@ class Loop:
             raise InputError(
                 f"the queue starts with {self.initial:g} bytes and holds {self.capacity:g}: expected at most that"
             )
+        if isinstance(self.law, Pause):
+            self._check_pause(self.law)
+
+    def _check_pause(self, law: Pause) -> None:
+        if self.capacity is not None and law.xoff >= self.capacity:
+            raise InputError(
+                f"xoff is {law.xoff:g} bytes and the queue holds {self.capacity:g}: it is full before the stop, expected less"
+            )
 
 
 @dataclass(frozen=True, slots=True)

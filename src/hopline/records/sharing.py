@@ -47,7 +47,7 @@ class Sharing:
     solves
         How often shares were worked out anew.
     spans
-        Resource that cost each flow most, as a number among the ports of the timeline, of several the first; -1 for a flow that
+        (resource, begin, end) in ticks for each time that a resource set the rate of a flow, by begin; None where only
         the summary was kept.
     """
 

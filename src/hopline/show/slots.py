@@ -168,7 +168,10 @@ def buffers(count: int | None, period: float, batch: int | None, poll: float) ->
         )
         return [Line(text, "bad")]
     return [
-        Line(f"{counted(count, 'buffer')}: with fewer the producer waits, with more it does not run faster.", "strong")
+        Line(
+            f"{counted(count, 'buffer')}: in the long run it waits with fewer, and does not run faster with more.",
+            "strong",
+        )
     ]
 
 
@@ -186,7 +189,7 @@ def states(rows: Sequence[tuple[str, int, float, float, float, float, int]], hea
         )
         for name, contexts, held, receive, missing, rate, fits in rows
     ]
-    titles = ("", "contexts", "bytes of them", "posted receives", "misses", "messages", "fits up to")
+    titles = ("", "contexts", "bytes of them", "posted receives", "misses", "messages", "all to all fits up to")
     return [Heading(header), Grid(titles, cells), Line(note, "faint")]
 
 
