@@ -267,7 +267,7 @@ def test_the_message_helps(refused, capsys, place, monkeypatch):
         "fit bad.toml": "none of the logs that hopline knows",
         "p2p --size 1MiB --machine ./negative.toml --path a,b": "links.l.bandwidth",
         "p2p --size 1MiB --machine ./text --path a,b": "text is no topology that hopline knows (it begins with 'nothing of interest')",
-        "p2p --size 1MiB --machine ./empty --path a,b": "it is empty",
+        "p2p --size 1MiB --machine ./empty --path a,b": "is empty",
         "measure --seconds 1s,2s": "--seconds: '1s,2s' is a list, and this",
         "measure --seconds 1s..2s": "--seconds: '1s..2s' is a list, and this",
         f"{P2P} --switch-latency 100ns": "--switch-latency means nothing over one hop",

@@ -287,3 +287,22 @@ def test_all_coordinates_of_a_torus_are_reached_by_fewest_hops():
     for flow, (a, b) in enumerate(permutations(places, 2)):
         steps = [abs(x - y) for x, y in zip(a, b, strict=True)]
         assert length[flow] == min(steps[0], 5 - steps[0]) + min(steps[1], 4 - steps[1])
+
+
+@pytest.mark.parametrize("name", ["d-mod-k", "ecmp", "up-down", "shortest"])
+@pytest.mark.parametrize(
+    "topology",
+    [
+        "supernode:nodes=2,devices=8,inside=450GB/s,rate=50GB/s",
+        "rail-optimised:nodes=2,gpus=8,rails=4,rate=50GB/s,inside=450GB/s",
+        "rail-optimised:nodes=2,gpus=8,rails=1,rate=50GB/s,inside=450GB/s",
+    ],
+)
+def test_what_stays_in_a_node_goes_over_its_fast_links(name, topology):
+    """Over the network it would be as many hops."""
+    machine = generate(topology)
+    graph = Graph(machine)
+    pairs = [(a, b) for a in range(8) for b in range(8) if a != b]
+    ends = [np.array([graph.devices[pair[side]] for pair in pairs], np.int32) for side in (0, 1)]
+    hops = find(name)(graph, *ends, np.zeros(len(pairs), np.int32))
+    assert {float(rate) for rate in graph.rate[hops.edge]} == {450e9}

@@ -72,6 +72,11 @@ class Graph:
         return found
 
     @cached_property
+    def rate(self) -> NDArray[np.float64]:
+        """Byte/s by edge, of one NIC."""
+        return np.array([link.bandwidth for link in self.links])[self.link]
+
+    @cached_property
     def by_leaf(self) -> Start:
         """By node, of devices: the place of the device among all, leaf by leaf, then in the order of the file.
 

@@ -106,7 +106,5 @@ def recognise(path: str) -> TopologyFormat:
 
 
 def _begin(start: bytes) -> str:
-    if not start.strip():
-        return ": it is empty"
     first = next((line for line in start.split(b"\n") if line.strip(b"\0 \t\r")), b"")
     return f" (it begins with {excerpt(first, 40)!r})" if first else ""

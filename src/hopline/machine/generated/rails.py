@@ -45,8 +45,8 @@ def rails(values: Values) -> Machine:
         for high in spine:
             parts.join(low, high, "uplink")
     for i, device in enumerate(devices):
-        parts.join(device, rail[i % gpus % count], "rail")
         parts.join(device, inner[i // gpus], "inside")
+        parts.join(device, rail[i % gpus % count], "rail")
     between = f"{count} rails" + (f", {spines} spines" if spines else "")
     return parts.made(f"Rail-optimised: {nodes} nodes of {gpus} devices, {between}")
 

@@ -180,18 +180,29 @@ def _follow(
 
 
 def _good(graph: Graph, steps: Steps, alike: bool, cost: Longs, row: Longs, state: Longs) -> tuple[Start, Longs]:
-    """Positions of the steps that lead nearer, flow by flow, and how many each flow has."""
+    """Positions of the steps that lead nearer and are quickest, flow by flow, and how many each flow has."""
     position, of = spread(steps.first, state)
     there = steps.there[position]
     behind = cost[row[of], there]
     good = (behind != FAR) & (behind + steps.cost[there] * (behind != FAR) == cost[row, state][of])
     position, of = position[good], of[good]
+    quick = _quickest(graph, steps.edge[position], of)
+    position, of = position[quick], of[quick]
     ways = np.bincount(of, minlength=len(state))
     if alike:
         link = graph.link[steps.edge[position]]
         same = link == link[np.cumsum(ways) - ways][of]
         position, ways = position[same], np.bincount(of[same], minlength=len(state))
     return position, ways
+
+
+def _quickest(graph: Graph, edge: Index, of: Longs) -> NDArray[np.bool_]:
+    """Which steps of flow ``of`` a device takes: those over its fastest links (inside of its node); a switch takes any."""
+    rate = graph.rate[edge]
+    new = np.flatnonzero(np.diff(of, prepend=-1))
+    best = np.maximum.reduceat(rate, new) if len(new) else rate
+    fast: NDArray[np.bool_] = rate >= np.repeat(best, np.diff([*new, len(of)]))
+    return fast | ~graph.is_device[graph.origin[edge]]
 
 
 def _no_way(graph: Graph, flows: tuple[Index, Index, Index], flow: int) -> NoWayError:
