@@ -173,3 +173,17 @@ def test_names_of_topologies_are_machines(tmp_path, monkeypatch):
         machines.find("torus")
     machines.save(machines.find("dgx-h100"), tmp_path / "torus.toml")
     assert machines.find("torus").name == "DGX H100"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rail-optimised:nodes=2,gpus=4,rate=1GB/s,inside=9GB/s,oversubscription=5",
+        "rail-optimised:nodes=2,gpus=4,rate=1GB/s,inside=9GB/s,uplink=1GB/s",
+        "supernode:devices=8,inside=9GB/s,rate=1GB/s",
+        "dragonfly:groups=1,routers=4,hosts=2,rate=1GB/s,between=2GB/s",
+    ],
+)
+def test_what_means_nothing_is_refused(text):
+    with pytest.raises(InputError, match="means nothing with"):
+        generate(text)

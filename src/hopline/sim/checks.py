@@ -84,7 +84,8 @@ def check_done(schedule: Schedule, end: Ticks) -> None:
 
 def ticks(seconds: NDArray[np.floating]) -> Ticks:
     """Whole picoseconds. Raises InputError where one is more than clocks can hold."""
-    whole = np.rint(seconds * TICKS)
+    with np.errstate(over="ignore"):
+        whole = np.rint(seconds * TICKS)
     if not np.all(whole < MOST_TICKS):
         raise InputError(f"one operation takes {np.max(seconds):g} s: expected less than {MOST_TICKS / TICKS:.3g} s")
     out: Ticks = whole.astype(np.int64)

@@ -129,7 +129,9 @@ def load(schedule: Schedule, resources: Resources, mate: Index, eager: int, rule
     coefficient = np.ones(len(row))
     coefficient[shares] = coefficients(rule, routes.latency[shares])
     tasks = _tasks(schedule, resources, mate, eager, row, routes.latency)
-    check_total(np.append(tasks.work, ticks(np.where(shares, size / alone, 0.0) * TICK)))
+    with np.errstate(over="ignore"):
+        longest = np.where(shares, size / alone, 0.0) * TICK
+    check_total(np.append(tasks.work, ticks(longest)))
     numbers = index(len(columns))
     numbers[row] = np.arange(len(row))
     return Load(

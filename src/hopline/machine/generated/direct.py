@@ -53,6 +53,8 @@ DRAGONFLY = (
 def dragonfly(values: Values) -> Machine:
     """Port p of a group leads to the p-th other group, and is at router p // links (J. Kim et al., 2008)."""
     groups, routers, hosts = map(values.count, ("groups", "routers", "hosts"))
+    if groups == 1:
+        values.refuse(("between", "links"), "with one group")
     links = values.count("links") or max(1, -(-(groups - 1) // routers))
     if routers * links < groups - 1:
         raise InputError(

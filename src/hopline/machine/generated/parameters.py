@@ -6,7 +6,7 @@ What belongs here: from ``leaves=8,rate=50GB/s`` to checked numbers, and the par
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -115,6 +115,12 @@ class Values:
     def flag(self, name: str) -> bool:
         """Yes or no."""
         return bool(self.given[name])
+
+    def refuse(self, names: Sequence[str], where: str) -> None:
+        """Raises InputError for any of ``names`` that was given, and means nothing ``where``."""
+        for name in names:
+            if self.has(name):
+                raise InputError(f"{self.topology}: {name} means nothing {where}: leave it out")
 
     def uplink(self, below: float, above: int) -> float:
         """Byte/s of each of ``above`` links up, where ``below`` byte/s come from below: as told, else all of them.

@@ -41,6 +41,8 @@ def rails(values: Values) -> Machine:
     spine = parts.switches([f"spine{s}" for s in range(spines)])
     if spines:
         parts.link("uplink", values.uplink(nodes * gpus / count * rate, spines))
+    else:
+        values.refuse(("uplink", "oversubscription"), "without spines")
     for low in rail:
         for high in spine:
             parts.join(low, high, "uplink")
@@ -72,6 +74,8 @@ def supernodes(values: Values) -> Machine:
     mesh = values.dims("mesh")
     nodes, planes, size = values.count("nodes"), values.count("planes"), _size(values, mesh)
     spines = values.count("spines") if nodes > 1 else 0
+    if nodes == 1:
+        values.refuse(("rate", "uplink", "oversubscription"), "with one supernode")
     planes = planes or (0 if mesh else 1)
     parts = Parts(values)
     inside = planes if planes else sum(length - 1 for length in mesh) / 2
