@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 
 Point = tuple[float, float]
+_BEND = 0.12
 
 
 def positions(kinds: Mapping[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
@@ -51,17 +52,33 @@ def _tiers(kinds: Mapping[str, str], near: Mapping[str, Sequence[str]]) -> list[
 
 
 def _rows(tiers: Sequence[list[str]], near: Mapping[str, Sequence[str]]) -> dict[str, Point]:
-    """Each tier evenly spread, a node as near as may be to the mean of what it joins below."""
+    """Each tier evenly spread, a node as near as may be to the mean of what it joins below; devices by what they join.
+
+    A tier whose nodes are joined to one another stands in an arch, so that no line hides another.
+    """
     high = max(len(tiers) - 1, 1)
     where: dict[str, Point] = {}
     for level, tier in enumerate(tiers):
-        middle = {
-            name: _mean([where[other][0] for other in near[name] if other in where], i / len(tier))
-            for i, name in enumerate(tier)
-        }
-        for i, name in enumerate(sorted(tier, key=middle.__getitem__)):
-            where[name] = ((i + 0.5) / len(tier), level / high)
+        middle = _order(tier, near, where, tiers[level + 1] if level + 1 < len(tiers) else ())
+        inside = set(tier)
+        bend = _BEND if level and any(other in inside for name in tier for other in near[name]) else 0.0
+        for i, name in enumerate(sorted(tier, key=lambda name: middle.get(name, 0.0))):
+            x = (i + 0.5) / len(tier)
+            where[name] = (x, level / high + bend * math.sin(math.pi * x))
     return where
+
+
+def _order(
+    tier: Sequence[str], near: Mapping[str, Sequence[str]], where: Mapping[str, Point], above: Sequence[str]
+) -> dict[str, float]:
+    """What a tier is sorted by: the mean of what is below; in the lowest tier the place of the first switch above."""
+    place = {name: i / len(above) for i, name in enumerate(above)}
+    if not where:
+        return {name: min((place[other] for other in near[name] if other in place), default=1.0) for name in tier}
+    return {
+        name: _mean([where[other][0] for other in near[name] if other in where], i / len(tier))
+        for i, name in enumerate(tier)
+    }
 
 
 def _mean(values: Sequence[float], otherwise: float) -> float:

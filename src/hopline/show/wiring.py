@@ -177,7 +177,7 @@ def picture(wiring: Wiring) -> figures.Spec:
         "title": title,
         "layer": layers,
         "resolve": {"scale": {"color": "independent"}},
-        "config": {**figures.CONFIG, "view": {"stroke": None}},
+        "config": _CONFIG,
     }
 
 
@@ -195,8 +195,9 @@ def _drawn(wiring: Wiring, devices: set[str] | None) -> tuple[set[str], list[Cab
     return drawn, [cable for cable in wiring.cables if set(cable.ends) <= drawn]
 
 
+_CONFIG = {**figures.CONFIG, "view": {"stroke": None}, "legend": {**figures.CONFIG["legend"], "orient": "top"}}
 _X = {"type": "quantitative", "axis": None, "field": "x"}
-_Y = {**_X, "field": "y", "scale": {"domain": [-0.12, 1.06]}}
+_Y = {**_X, "field": "y", "scale": {"domain": [-0.12, 1.14]}}
 
 
 def _lines(cables: Sequence[Cable], where: Mapping[str, Point]) -> figures.Spec:
@@ -243,7 +244,7 @@ def _names(where: Mapping[str, Point], kind: str) -> figures.Spec:
     tilted = len(where) * max((len(name) for name in where), default=0) > _LETTERS
     side = 1 if kind == "device" else -1
     mark = {
-        "type": "text", "fontSize": 10, "dy": 14 * side, "dx": 0, "angle": -40 if tilted else 0,
+        "type": "text", "fontSize": 10, "limit": 150, "dy": 14 * side, "dx": 0, "angle": -40 if tilted else 0,
         "align": ("right" if side > 0 else "left") if tilted else "center",
     }  # fmt: skip
     encoding = {"x": _X, "y": _Y, "text": {"field": "name"}}

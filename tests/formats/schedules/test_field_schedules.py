@@ -91,7 +91,9 @@ def test_what_cannot_be_simulated_says_why():
 
 def test_other_files_of_the_folder_are_no_schedules():
     known = tuple(
-        path.name for path in (FIELD / "sim").iterdir() if path.name.startswith(("goal-", "msccl", "chakra-", "hpcc-ns3-flow"))
+        path.name
+        for path in (FIELD / "sim").iterdir()
+        if path.name.startswith(("goal-", "msccl", "chakra-", "hpcc-ns3-flow"))
     )
     for path in (FIELD / "sim").iterdir():
         if path.name not in known:
