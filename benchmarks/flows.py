@@ -57,7 +57,7 @@ if warm:
     simulate_flows(find("alltoall-pairwise").build(Shape(schedule.ranks, 1 << 20)), wires, way="events")
     work = load(schedule, wires, match(schedule), 0, "max-min")
     begin = time.perf_counter()
-    outcome = ENGINES["events"](work, False)
+    outcome = ENGINES["events"](work, False, None)
     ticks, solves = int(outcome.end.max()), outcome.solves
 else:
     found = simulate_flows(schedule, wires)

@@ -19,6 +19,7 @@ from hopline.cli.schedule_options import file_size, schedule_options, shape_of, 
 from hopline.cli.sim_page import Answered, said
 from hopline.errors import InputError, QuantityError
 from hopline.jobs import flowing, schedules, simulating
+from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
 from hopline.jobs.schedules import Found
 from hopline.machine.loggops import LogGOPS
@@ -144,7 +145,8 @@ def _by_ports(asked: Asked, given: dict[str, Any]) -> Answered:
 
 def _by_flows(asked: Asked, given: dict[str, Any]) -> Answered:
     found, made = _found(asked.name, given, lambda file: _resources(asked, file, given))
-    flowed = flowing.flow(found, made, rule=asked.sharing, eager=asked.eager, keep=asked.keep)
+    with resolve("hopline.show.measuring:progress")("simulating") as watch:
+        flowed = flowing.flow(found, made, rule=asked.sharing, eager=asked.eager, keep=asked.keep, watch=watch)
     note = flow_pages.rule(asked.sharing, flowed.routing)
     return Answered(found, flowed.simulated, f"{said(found)}, {made.name}", note, flowed=flowed)
 

@@ -6,6 +6,7 @@ lost most, and what the order of the messages costs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -97,12 +98,15 @@ class Flowed:
         return float(self.sharing.lost.sum()) * TICK
 
 
-def flow(found: Found, resources: Resources, *, rule: str, eager: int = 0, keep: bool = False) -> Flowed:
-    """Raises what ``sim.flows.simulate_flows`` does, and MachineError where no way leads."""
+def flow(
+    found: Found, resources: Resources, *, rule: str, eager: int = 0, keep: bool = False,
+    watch: Callable[[float, str], None] | None = None,
+) -> Flowed:  # fmt: skip
+    """``watch`` is told how far it is. Raises what ``sim.flows.simulate_flows`` does, and MachineError where no way leads."""
     engine = resolve("hopline.sim.flows:simulate_flows")
-    sharing: Sharing = engine(found.schedule, resources, eager=eager, rule=rule, keep=keep)
+    sharing: Sharing = engine(found.schedule, resources, eager=eager, rule=rule, keep=keep, watch=watch)
     free = unordered(found.schedule)
-    at_once = None if free is None else engine(free, resources, eager=eager, rule=rule).timeline.time
+    at_once = None if free is None else engine(free, resources, eager=eager, rule=rule, watch=watch).timeline.time
     routing = resources.routing if isinstance(resources, Wires) else ""
     simulated = said(found, sharing.timeline, None, None)
     return Flowed(simulated, sharing, routing, at_once, _bindings(sharing), _losses(found.schedule, sharing))

@@ -27,11 +27,20 @@ FEW = 400_000
 """Uses of resources that plain Python is through with before numba would be imported."""
 
 
-def _events(work: Load, keep: bool) -> Outcome:
-    return Outcome(*kernel("flows:run")(*for_kernel(work), keep))
+Watch = Callable[[float, str], None]
+"""Is called now and then with the part that is done, and words."""
 
 
-ENGINES: dict[str, Callable[[Load, bool], Outcome]] = {"reference": flows_reference.run, "events": _events}
+def _events(work: Load, keep: bool, watch: Watch | None) -> Outcome:
+    return Outcome(*kernel("flows:run")(*for_kernel(work), keep, watch))
+
+
+def _reference(work: Load, keep: bool, watch: Watch | None) -> Outcome:
+    del watch
+    return flows_reference.run(work, keep)
+
+
+ENGINES: dict[str, Callable[[Load, bool, Watch | None], Outcome]] = {"reference": _reference, "events": _events}
 """Ways to the same answer."""
 
 
@@ -43,6 +52,7 @@ def simulate_flows(
     rule: str = "max-min",
     keep: bool = False,
     way: str | None = None,
+    watch: Watch | None = None,
 ) -> Sharing:
     """What ``schedule`` takes where its messages share ``resources``.
 
@@ -56,6 +66,8 @@ def simulate_flows(
         The answer then has the start and the end of each row, and when each resource bound flows.
     way
         A key of ENGINES; None: the one that is through first. They agree.
+    watch
+        Told how far it is, every thousand solvings; it may be interrupted there.
 
     Raises
     ------
@@ -70,7 +82,7 @@ def simulate_flows(
         raise UnknownNameError("way to simulate flows", way, ENGINES)
     work = load(schedule, resources, match(schedule), eager, rule)
     name = way or ("reference" if _visits(work) <= FEW else "events")
-    outcome = ENGINES[name](work, keep)
+    outcome = ENGINES[name](work, keep, watch)
     check_done(schedule, outcome.end)
     return _sharing(schedule, resources, name, rule, work, outcome, keep)
 

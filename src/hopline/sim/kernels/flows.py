@@ -14,6 +14,7 @@ from hopline.sim.kernels.sharing_state import (
     LEAVES,
     NEVER,
     NOW,
+    PAUSE,
     PLACES,
     SOLVES,
     SPANS,
@@ -135,18 +136,28 @@ def _next(s):
     return min(s.times[0] if s.at[TIMED] > 0 else NEVER, s.tree[1])
 
 
+ENDED, FULL, PAUSED = range(3)
+BETWEEN = 1000
+"""Solvings from one look up to the next."""
+
+
 @kernel
 def go(s):
-    """From the rows that are asked for to the end; False: no more spans can be kept, and it waits for more room."""
+    """From the rows that are asked for to the end (ENDED), or until no more spans can be kept (FULL), or it is time to look
+    up (PAUSED); it then goes on when it is called again.
+    """
     while True:
         _settle(s)
         if len(s.spans) > 0 and s.at[SPANS] + len(s.capacity) > len(s.spans):
-            return False
+            return FULL
+        if s.at[SOLVES] >= s.at[PAUSE]:
+            s.at[PAUSE] += BETWEEN
+            return PAUSED
         if s.at[PLACES] > 0:
             share(s)
         now = _next(s)
         if now >= NEVER - 1:
-            return True
+            return ENDED
         s.at[NOW] = now
         while s.at[TIMED] > 0 and s.times[0] == now:
             row = s.items[0]
@@ -157,7 +168,7 @@ def go(s):
             place = first_due(s)
             _land(s, place)
             if s.tree[s.at[LEAVES] + place] == now:
-                return True
+                return ENDED
 
 
 @kernel
@@ -193,9 +204,12 @@ def _zeros(dtype):
 
 def run(
     ranks, kind, lane, rank, after, mate, work, more, begun, eager, row, flow, start, resource, amount, todo, alone, capacity,
-    keep,
+    keep, watch,
 ):  # fmt: skip
-    """End and readiness by row, begin by flow, finish by rank, cost by use, ticks bound by resource, spans, solvings."""
+    """End and readiness by row, begin by flow, finish by rank, cost by use, ticks bound by resource, spans, solvings.
+
+    ``watch`` is called now and then with the part of the flows that are through, and words; None: nobody looks.
+    """
     rows, flows, uses, places = len(kind), len(row), len(resource), len(capacity)
     leaves = 1
     while leaves < places:
@@ -204,8 +218,8 @@ def run(
     asked = np.empty(rows, np.int32)
     ready = np.flatnonzero(pending == 0)
     asked[: len(ready)] = ready
-    at = np.zeros(10, np.int64)
-    at[ASKED], at[STAMP], at[LEAVES] = len(ready), 1, leaves
+    at = np.zeros(PAUSE + 1, np.int64)
+    at[ASKED], at[STAMP], at[LEAVES], at[PAUSE] = len(ready), 1, leaves, BETWEEN
     first = np.zeros(places + 1, np.int64)
     lists(resource, first)
     ints, longs, floats = _zeros(np.int32), _zeros(np.int64), _zeros(np.float64)
@@ -220,6 +234,10 @@ def run(
         longs(flows), ints(flows), floats(places), ints(places), longs(places), floats(places), ints(places), ints(places),
         np.empty((2 * places if keep else 0, 3), np.int64),
     )  # fmt: skip
-    while not go(s):
-        s = s._replace(spans=np.concatenate([s.spans, np.empty_like(s.spans)]))
+    while (now := go(s)) != ENDED:
+        if now == FULL:
+            s = s._replace(spans=np.concatenate([s.spans, np.empty_like(s.spans)]))
+        elif watch is not None:
+            done = int(np.count_nonzero(s.end[row] >= 0))
+            watch(done / max(flows, 1), f"{done:,} of {flows:,} flows are through")
     return s.end, s.ready, s.began, s.finish, s.cost, s.bound, s.spans[: at[SPANS]], int(at[SOLVES])

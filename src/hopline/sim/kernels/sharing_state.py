@@ -12,7 +12,7 @@ import numpy as np
 
 from hopline.sim.kernels.compiled import part
 
-NOW, TIMED, ASKED, PLACES, REGION, STAMP, FILL, SOLVES, SPANS, LEAVES = range(10)
+NOW, TIMED, ASKED, PLACES, REGION, STAMP, FILL, SOLVES, SPANS, LEAVES, PAUSE = range(11)
 NEVER, FAR = np.int64(2**62), 2.0**61
 TIE, NEARLY = 1e-12, 1e-9
 EARLY = 0.5 - 2.0**-10
@@ -25,7 +25,7 @@ class State(NamedTuple):
     ----------
     at
         NOW: the tick. TIMED, ASKED, PLACES, REGION, SPANS: how many. STAMP, FILL: of this solving, of this filling. SOLVES.
-        LEAVES: of the tree.
+        LEAVES: of the tree. PAUSE: at which number of solvings it looks up.
     kind .. asked
         By row; ``asked`` are rows that are ready. Row r is waited for by ``done[to_done[r] : to_done[r + 1]]``; so begun.
     times, items
