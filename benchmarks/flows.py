@@ -139,6 +139,30 @@ def case(hosts: int, sizes: str, hop: str, turns: int, program: Path | str, fold
     return _row(f"{sizes} {hosts}{', 0.5 us a hop' if hop else ''}", warm, cold, theirs, answers)
 
 
+def updates(program: Path, given: Path | None) -> str:
+    """What SimGrid's two ways of updating make of one question, and the least that the fullest link needs.
+
+    Links of a route stand in the order host out, host in, leaf up, spine down; in another order Lazy may answer otherwise.
+    """
+    moved = flows(64, "unequal", given)
+    ways = [
+        [a, 64 + b, *((128 + a // 8 * 4 + b % 4, 160 + b // 8 * 4 + b % 4) if a // 8 != b // 8 else ())]
+        for a, b, _ in moved
+    ]
+    carried = np.zeros(192)
+    for (_, _, size), way in zip(moved, ways, strict=True):
+        carried[way] += size
+    lines = [
+        f"{a} {b} {size} {len(way)} {' '.join(map(str, way))}" for (a, b, size), way in zip(moved, ways, strict=True)
+    ]
+    text = "\n".join([f"64 192 {len(lines)}", *["5e10 5e-7"] * 192, *lines, ""])
+    lazy, full = (float(run([str(program), way], text)[0]) * 1e6 for way in ("Lazy", "Full"))
+    least = carried.max() / 5e10 * 1e6
+    return (
+        f"unequal 64, 0.5 us a hop: a link must carry {least:.3f} us; SimGrid's Lazy {lazy:.3f} us, Full {full:.3f} us"
+    )
+
+
 def _row(
     name: str,
     warm: list[dict[str, Any]],
@@ -170,6 +194,8 @@ def main() -> None:
             print(f"without SimGrid: {program}")
         for hosts, sizes, hop, turns in CASES:
             print(case(hosts, sizes, hop, turns, program, folder, given), flush=True)
+        if isinstance(program, Path):
+            print(updates(program, given))
 
 
 if __name__ == "__main__":

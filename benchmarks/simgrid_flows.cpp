@@ -4,7 +4,8 @@
 // receiver, its bytes, how many links it goes over, and their numbers. No two flows have the same sender and receiver, a link
 // is shared by all that goes over it, and all flows begin at 0. Each host is an actor that sends all its flows at once.
 //
-// Usage: simgrid_flows [empty] < FILE. Prints when each flow ended, in s, then when the last one did; empty: nothing flows.
+// Usage: simgrid_flows [Full|Lazy] < FILE: how network/optim is set (Full). Prints when each flow ended, in s, then when the last
+// one did.
 #include <cstdio>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -66,18 +67,16 @@ int main(int argc, char* argv[])
   sg4::Engine::set_config("network/model:CM02");
   sg4::Engine::set_config("network/crosstraffic:0");
   sg4::Engine::set_config("network/TCP-gamma:0");
-  sg4::Engine::set_config("network/optim:Full");
+  sg4::Engine::set_config(std::string("network/optim:") + (argc > 1 ? argv[1] : "Full"));
   auto* zone = sg4::create_full_zone("flows");
   if (!build(zone)) {
     std::fprintf(stderr, "usage: simgrid_flows < FILE: HOSTS LINKS FLOWS, then links, then flows\n");
     return 2;
   }
   zone->seal();
-  if (argc == 1) {
-    for (size_t i = 0; i < hosts.size(); i++)
-      sg4::Actor::create("host" + std::to_string(i), hosts[i], sends, i);
-    engine.run();
-  }
+  for (size_t i = 0; i < hosts.size(); i++)
+    sg4::Actor::create("host" + std::to_string(i), hosts[i], sends, i);
+  engine.run();
   for (double end : ends)
     std::printf("%.12g\n", end);
   std::printf("%.12g\n", sg4::Engine::get_clock());
