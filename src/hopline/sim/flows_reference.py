@@ -15,14 +15,14 @@ What belongs here: the rules of a simulation of flows, once, in Python. Compiled
 
 from __future__ import annotations
 
-from collections import defaultdict
 from heapq import heappop, heappush
 from math import floor
 
 import numpy as np
 
-from hopline.schedule.operations import FREE, NONE, RECV, SEND
+from hopline.schedule.operations import NONE, RECV, SEND
 from hopline.sim.flows_arrays import EARLY, Load, Outcome
+from hopline.sim.rows import Rows
 from hopline.sim.sharing_reference import fill
 
 
@@ -40,24 +40,15 @@ def run(load: Load, keep: bool) -> Outcome:
     )  # fmt: skip
 
 
-class _Run:
+class _Run(Rows):
     def __init__(self, load: Load) -> None:
-        tasks = load.tasks
-        rows = len(tasks)
-        self.kind, self.work, self.mate = tasks.kind.tolist(), tasks.work.tolist(), tasks.mate.tolist()
-        self.eager = ((tasks.size <= tasks.eager) & (tasks.eager > 0)).tolist()
-        self.rank, self.finish = tasks.rank.tolist(), [0] * tasks.ranks
-        self.end, self.ready, self.pending = [NONE] * rows, [NONE] * rows, [0] * rows
-        self.when_done: dict[int, list[int]] = defaultdict(list)
-        self.when_begun: dict[int, list[int]] = defaultdict(list)
-        self._link(load)
+        super().__init__(load.tasks)
         self.row, self.flow, self.first = load.row.tolist(), load.flow.tolist(), load.start.tolist()
         uses = list(zip(load.resource.tolist(), load.amount.tolist(), strict=True))
         self.uses = [uses[low:high] for low, high in zip(self.first[:-1], self.first[1:], strict=True)]
-        self.todo, self.alone, self.capacity = load.todo.tolist(), load.alone.tolist(), load.capacity.tolist()
+        self.bytes, self.alone, self.capacity = load.todo.tolist(), load.alone.tolist(), load.capacity.tolist()
         self.began, self.cost = [NONE] * len(self.row), [0.0] * len(uses)
-        self.now = self.since = self.solves = 0
-        self.asked = [row for row, pending in enumerate(self.pending) if not pending]
+        self.since = self.solves = 0
         self.timed: list[tuple[int, int]] = []
         self.sharing: set[int] = set()
         self.changed = False
@@ -66,22 +57,9 @@ class _Run:
         self.binds: dict[int, int] = {}
         self.spans: list[tuple[int, int, int]] = []
 
-    def _link(self, load: Load) -> None:
-        tasks = load.tasks
-        above: dict[tuple[int, int], int] = {}
-        pairs: list[tuple[int, int]] = [(row, other) for row, other in enumerate(tasks.after.tolist()) if other != NONE]
-        for row, lane in enumerate(zip(tasks.rank.tolist(), tasks.lane.tolist(), strict=True)):
-            if lane[1] != FREE:
-                pairs += [(row, above[lane])] if lane in above else []
-                above[lane] = row
-        pairs += [(row, other) for row, other in tasks.more.tolist()]
-        for wait, table in ((pairs, self.when_done), (tasks.begun.tolist(), self.when_begun)):
-            for row, other in wait:
-                self.pending[row] += 1
-                table[other].append(row)
-
     def go(self) -> None:
         """Tick by tick to the end."""
+        self.todo = self.free()
         while True:
             self._settle()
             if self.changed:
@@ -97,23 +75,17 @@ class _Run:
 
     def _settle(self) -> None:
         """All that follows in this tick from rows that became ready."""
-        while self.asked:
-            row = self.asked.pop()
-            self.ready[row] = self.now
-            self._release(self.when_begun[row])
+        while self.todo:
+            row = self.todo.pop()
+            self.begun(row)
             if self.kind[row] <= RECV:
                 self._met(row)
             else:
                 self._after(self.work[row], row)
 
     def _met(self, row: int) -> None:
-        send = row if self.kind[row] == SEND else self.mate[row]
-        if not self.eager[send]:
-            if self.ready[self.mate[row]] < 0:
-                return
-        elif row != send:
-            if self.end[send] >= 0:
-                self._done(row)
+        send = self.meeting(row)
+        if send == NONE:
             return
         self.began[self.flow[send]] = self.now
         self._after(self.work[send], send)
@@ -128,30 +100,15 @@ class _Run:
         """A row has worked, or the latency of a message is over."""
         flow = self.flow[row]
         if self.kind[row] != SEND:
-            self._done(row)
-        elif self.todo[flow] and self.uses[flow]:
+            self.done(row)
+        elif self.bytes[flow] and self.uses[flow]:
             self.sharing.add(flow)
             self.changed = True
         else:
-            self._arrived(row)
-
-    def _arrived(self, send: int) -> None:
-        self._done(send)
-        if self.ready[self.mate[send]] >= 0:
-            self._done(self.mate[send])
-
-    def _done(self, row: int) -> None:
-        self.end[row] = self.finish[self.rank[row]] = self.now
-        self._release(self.when_done[row])
-
-    def _release(self, rows: list[int]) -> None:
-        for row in rows:
-            self.pending[row] -= 1
-            if not self.pending[row]:
-                self.asked.append(row)
+            self.arrived(row)
 
     def _ticks_left(self, flow: int) -> int:
-        ticks: float = self.todo[flow] / self.level[flow]
+        ticks: float = self.bytes[flow] / self.level[flow]
         return max(floor(ticks - EARLY) + 1, 0)
 
     def _share(self) -> None:
@@ -170,14 +127,14 @@ class _Run:
         elapsed = self.now - self.since
         through = {flow for flow in self.sharing if self._ticks_left(flow) <= elapsed}
         for flow in self.sharing:
-            bytes_through = self.todo[flow] if flow in through else self.level[flow] * elapsed
+            bytes_through = self.bytes[flow] if flow in through else self.level[flow] * elapsed
             self._lose(flow, elapsed - bytes_through / self.alone[flow])
-            self.todo[flow] -= bytes_through
+            self.bytes[flow] -= bytes_through
         self.since = self.now
         for flow in sorted(through):
             self.sharing.remove(flow)
             self.changed = True
-            self._arrived(self.row[flow])
+            self.arrived(self.row[flow])
 
     def _lose(self, flow: int, ticks: float) -> None:
         place = next(i for i, (resource, _) in enumerate(self.uses[flow]) if resource == self.bound[flow])

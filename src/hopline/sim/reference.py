@@ -19,8 +19,9 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from hopline.schedule.operations import FREE, NONE, RECV, SEND
+from hopline.schedule.operations import NONE, RECV, SEND
 from hopline.sim.arrays import Outcome, Tasks
+from hopline.sim.rows import Rows
 
 
 def run(tasks: Tasks) -> Outcome:
@@ -33,46 +34,25 @@ def run(tasks: Tasks) -> Outcome:
     )  # fmt: skip
 
 
-class _Run:
+class _Run(Rows):
     def __init__(self, tasks: Tasks) -> None:
+        super().__init__(tasks)
         rows = len(tasks)
-        self.kind, self.work, self.mate = tasks.kind.tolist(), tasks.work.tolist(), tasks.mate.tolist()
         self.port, self.rounds = tasks.port.tolist(), [0, *tasks.rounds.tolist(), rows]
-        self.eager = ((tasks.size <= tasks.eager) & (tasks.eager > 0)).tolist()
-        self.end, self.ready, self.held, self.since = ([-1] * rows for _ in range(4))
+        self.held, self.since = [NONE] * rows, [NONE] * rows
         self.busy, self.last = [0] * len(tasks.used), [NONE] * len(tasks.used)
         self.taken = [False] * len(tasks.used)
         self.waiting: dict[int, set[int]] = defaultdict(set)
-        self.rank, self.finish = tasks.rank.tolist(), [0] * tasks.ranks
-        self.pending = [0] * rows
-        self.when_done: dict[int, list[int]] = defaultdict(list)
-        self.when_begun: dict[int, list[int]] = defaultdict(list)
-        self._link(tasks)
-        self.now = self.round = 0
-        self.left = self.rounds[1]
+        for row in range(self.rounds[1], rows):
+            self.pending[row] += 1
+        self.round, self.left = 0, self.rounds[1]
         self.flights: list[tuple[int, int]] = []
-        self.todo: list[int] = []
         self.fresh: list[int] = []
         self.freed: set[int] = set()
 
-    def _link(self, tasks: Tasks) -> None:
-        above: dict[tuple[int, int], int] = {}
-        pairs: list[tuple[int, int]] = [(row, other) for row, other in enumerate(tasks.after.tolist()) if other != NONE]
-        for row, lane in enumerate(zip(tasks.rank.tolist(), tasks.lane.tolist(), strict=True)):
-            if lane[1] != FREE:
-                pairs += [(row, above[lane])] if lane in above else []
-                above[lane] = row
-        pairs += [(row, other) for row, other in tasks.more.tolist()]
-        for wait, table in ((pairs, self.when_done), (tasks.begun.tolist(), self.when_begun)):
-            for row, other in wait:
-                self.pending[row] += 1
-                table[other].append(row)
-        for row in range(self.rounds[1], len(tasks)):
-            self.pending[row] += 1
-
     def go(self) -> None:
         """Tick by tick to the end."""
-        self.todo = [row for row, pending in enumerate(self.pending) if not pending]
+        self.todo = self.free()
         self._settle()
         self._start()
         while self.flights:
@@ -86,68 +66,50 @@ class _Run:
         """All that follows in this tick from rows that became ready, without a port."""
         while self.todo:
             row = self.todo.pop()
-            self.ready[row] = self.now
-            self._release(self.when_begun[row])
+            self.begun(row)
             if self.kind[row] <= RECV:
                 self._met(row)
             elif self.work[row]:
                 heappush(self.flights, (self.now + self.work[row], row))
             else:
-                self._done(row)
+                self.done(row)
 
     def _met(self, row: int) -> None:
-        send = row if self.kind[row] == SEND else self.mate[row]
-        other = self.mate[row]
-        if not self.eager[send]:
-            if self.ready[other] < 0:
-                return
-        elif row != send:
-            if self.end[send] >= 0:
-                self._done(row)
+        send = self.meeting(row)
+        if send == NONE:
             return
         self.since[send] = self.now
         if self.work[send]:
             self.fresh.append(send)
         elif self._free(send):
-            self._arrived(send)
+            self.arrived(send)
         else:
             self._wait(send)
 
     def _landed(self, row: int) -> None:
         if self.kind[row] != SEND:
-            self._done(row)
+            self.done(row)
             return
         ports = {self.port[row], self.port[self.mate[row]]}
         for port in ports:
             self.taken[port], self.last[port] = False, row
             self.busy[port] += self.work[row]
         self.freed |= ports
-        self._arrived(row)
+        self.arrived(row)
         for send in sorted(send for port in ports for send in self.waiting[port] if not self.work[send]):
             if self.end[send] < 0 and self._free(send):
                 self._leave(send)
-                self._arrived(send)
+                self.arrived(send)
 
-    def _arrived(self, send: int) -> None:
-        self._done(send)
-        if self.ready[self.mate[send]] >= 0:
-            self._done(self.mate[send])
-
-    def _done(self, row: int) -> None:
-        self.end[row] = self.finish[self.rank[row]] = self.now
-        self._release(self.when_done[row])
+    def done(self, row: int) -> None:
+        """After the last row of a round the next one begins."""
+        super().done(row)
         self.left -= 1
         while not self.left and self.rounds[self.round + 1] < len(self.end):
             self.round += 1
             low, high = self.rounds[self.round], self.rounds[self.round + 1]
             self.left = high - low
-            self._release(list(range(low, high)))
-
-    def _release(self, rows: list[int]) -> None:
-        for row in rows:
-            self.pending[row] -= 1
-            if not self.pending[row]:
-                self.todo.append(row)
+            self.release(list(range(low, high)))
 
     def _start(self) -> None:
         """Waiting messages whose ports came free, and those that became ready, begin in their order."""
