@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from hopline.machine.generated.table import generate
+from hopline.machine.families.table import generate
 from hopline.machine.wires import Wires
 
 MIB = 1 << 20
@@ -42,7 +42,7 @@ TARGETS = "SimGrid / kernel 10 on unequal 64, 1 on equal; unequal 256 within 60 
 SCRIPT = """
 import json, resource, sys, time
 from hopline.jobs.schedules import read
-from hopline.machine.generated.table import generate
+from hopline.machine.families.table import generate
 from hopline.machine.wires import Wires
 from hopline.sim.flows import ENGINES, simulate_flows
 file, spec, warm = sys.argv[1], sys.argv[2], sys.argv[3] == "warm"

@@ -1,28 +1,19 @@
 """Real logs, against figures that were worked out by other parsers."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from field import FIELD, manifest, needed
 
 from hopline.errors import FormatError
 from hopline.jobs import fitting
 
-FIELD = Path(__file__).parents[3] / "shared" / "field"
 OTHERS = ("synthetic-J", "nccom-test", "netpipe", "ucx_perftest")
 """Files beside those of nccl-tests' console and of OSU."""
 MIB = 2.0**20
 
-pytestmark = pytest.mark.skipif(not FIELD.is_dir(), reason="the collection of field files is not beside this checkout")
-
-
-def manifest(folder):
-    if not FIELD.is_dir():
-        return []
-    lines = (FIELD / "MANIFEST.tsv").read_text().splitlines()[1:]
-    rows = [line.split("\t") for line in lines if line.startswith(folder + "/")]
-    return [pytest.param(FIELD / row[0], row[4], id=row[0]) for row in rows]
+pytestmark = needed
 
 
 def figures(computed):
@@ -37,7 +28,7 @@ def log_of(path):
         return error
 
 
-@pytest.mark.parametrize(("path", "computed"), manifest("nccl-tests"))
+@pytest.mark.parametrize(("path", "computed"), manifest("nccl-tests/"))
 def test_nccl_tests(path, computed):
     log, told = log_of(path), figures(computed)
     if any(name in path.name for name in OTHERS):
@@ -129,7 +120,7 @@ TABLE = re.compile(
 )
 
 
-@pytest.mark.parametrize(("path", "computed"), manifest("osu"))
+@pytest.mark.parametrize(("path", "computed"), manifest("osu/"))
 def test_osu(path, computed):
     log, tables = log_of(path), TABLE.findall(computed)
     if any(name in path.name for name in OTHERS):
@@ -177,7 +168,7 @@ def one_table(path):
     return table
 
 
-@pytest.mark.parametrize(("path", "computed"), manifest("perftest"))
+@pytest.mark.parametrize(("path", "computed"), manifest("perftest/"))
 def test_perftest(path, computed):
     table, told = one_table(path), figures(computed)
     facts, columns = table.facts, table.columns
@@ -223,7 +214,7 @@ def test_perftest_says_what_its_numbers_are_worth():
     assert "loopback" in notes("sb-ib_write_bw-loopback-8M.log")
 
 
-@pytest.mark.parametrize(("path", "computed"), [row for row in manifest("osu") if "ucx_perftest" in str(row.id)])
+@pytest.mark.parametrize(("path", "computed"), [row for row in manifest("osu/") if "ucx_perftest" in str(row.id)])
 def test_ucx_perftest(path, computed):
     table, told = one_table(path), figures(computed)
     columns, facts = table.columns, table.facts
@@ -253,7 +244,7 @@ def test_protocols_of_a_run_without_rows():
         assert part in message
 
 
-@pytest.mark.parametrize(("path", "computed"), [row for row in manifest("osu") if "netpipe" in str(row.id)])
+@pytest.mark.parametrize(("path", "computed"), [row for row in manifest("osu/") if "netpipe" in str(row.id)])
 def test_netpipe(path, computed):
     table, told = one_table(path), figures(computed)
     rate = table.columns["bandwidth"] * 8 / MIB
@@ -268,7 +259,7 @@ def test_netpipe(path, computed):
     assert ("a timer (4000 a second" in odd(table)) == ("e1000" in path.name)
 
 
-@pytest.mark.parametrize(("path", "computed"), [row for row in manifest("nccl-tests") if "synthetic-J" in str(row.id)])
+@pytest.mark.parametrize(("path", "computed"), [row for row in manifest("nccl-tests/") if "synthetic-J" in str(row.id)])
 def test_nccl_json(path, computed):
     table, told = one_table(path), figures(computed)
     facts, columns = table.facts, table.columns
@@ -291,7 +282,7 @@ def test_nccl_json(path, computed):
 
 
 def test_nccom_test():
-    ((path, computed),) = [row.values for row in manifest("nccl-tests") if "nccom-test" in str(row.id)]
+    ((path, computed),) = [row.values for row in manifest("nccl-tests/") if "nccom-test" in str(row.id)]
     table, told = one_table(path), figures(computed)
     assert (len(table), table.rows) == (int(told["usable_rows"]), int(told["rows"]))
     assert f"{table.size.min():.0f}..{table.size.max():.0f}" == told["sizes"]

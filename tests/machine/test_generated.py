@@ -8,7 +8,7 @@ import pytest
 from hopline.errors import HoplineError, InputError, MachineError, QuantityError, UnknownNameError
 from hopline.jobs import machines
 from hopline.machine import files
-from hopline.machine.generated.table import TOPOLOGIES, generate, is_topology
+from hopline.machine.families.table import TOPOLOGIES, generate, is_topology
 from hopline.machine.writing import dumps
 
 

@@ -9,7 +9,7 @@ import pytest
 from hopline.errors import InputError, MachineError, UnknownNameError
 from hopline.jobs import machines
 from hopline.machine.fabric import Wired
-from hopline.machine.generated.table import generate
+from hopline.machine.families.table import generate
 from hopline.machine.graph import Graph
 from hopline.machine.parts import Link, Node
 from hopline.machine.routing import given, tiers

@@ -9,7 +9,7 @@ from hopline.curve import Curve, Piece
 from hopline.errors import MachineError, UnknownNameError
 from hopline.jobs import machines
 from hopline.machine.fabric import Level, Levels
-from hopline.machine.generated.table import generate
+from hopline.machine.families.table import generate
 from hopline.machine.parts import Fitted, Link, Memory, Node, Startup, Sync
 from hopline.machine.topology import Connection, Machine
 from hopline.machine.wires import Crossbar, Wires

@@ -6,7 +6,7 @@ import click
 
 from hopline.cli.options import json_option, print_json
 from hopline.jobs import machines
-from hopline.machine.generated.table import TOPOLOGIES, Topology
+from hopline.machine.families.table import TOPOLOGIES, Topology
 from hopline.machine.topology import Machine
 from hopline.quantity import show
 from hopline.show import machine as pages

@@ -17,7 +17,7 @@ from hopline.errors import MachineError, OutputError, UnknownNameError
 from hopline.jobs import topologies
 from hopline.jobs.loading import resolve
 from hopline.machine import files
-from hopline.machine.generated.table import generate, is_topology
+from hopline.machine.families.table import generate, is_topology
 from hopline.machine.topology import Machine
 
 

@@ -61,20 +61,5 @@ def placed(found: Wiring, nodes: str, per_node: int, order: str) -> Placed:
     Raises FormatError for a malformed list and for nodes that the file does not have.
     """
     places: tuple[str, ...] = resolve("hopline.formats.topologies.slurm:placement")(found, nodes, per_node, order)
-    above = _above(found)
-    held: dict[str, int] = {}
-    for place in places:
-        switch = above.get(place, "no switch")
-        held[switch] = held.get(switch, 0) + 1
+    held: dict[str, int] = resolve("hopline.formats.topologies.slurm:held")(found, places)
     return Placed(places, held)
-
-
-def _above(found: Wiring) -> dict[str, str]:
-    """Device -> the first switch that it is joined to."""
-    switches = {node.name for node in found.nodes if node.kind == "switch"}
-    above: dict[str, str] = {}
-    for cable in found.cables:
-        for here, there in (cable.ends, cable.ends[::-1]):
-            if there in switches:
-                above.setdefault(here, there)
-    return above

@@ -6,6 +6,7 @@ once the rates are known. Reading files is ``formats``.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -82,6 +83,25 @@ class Wiring:
     def unknown(self) -> tuple[str, ...]:
         """Labels of cables whose bandwidth the file does not say, each once."""
         return tuple(dict.fromkeys(cable.label for cable in self.cables if cable.bandwidth is None))
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Number of nodes of each connected part, the largest first."""
+        near: dict[str, list[str]] = {node.name: [] for node in self.nodes}
+        for a, b in (cable.ends for cable in self.cables):
+            near[a].append(b)
+            near[b].append(a)
+        left, sizes = dict.fromkeys(near), []
+        while left:
+            queue, size = deque([left.popitem()[0]]), 0
+            while queue:
+                size += 1
+                fresh = [there for there in near[queue.popleft()] if there in left]
+                queue += dict.fromkeys(fresh)
+                for there in fresh:
+                    left.pop(there, None)
+            sizes.append(size)
+        return tuple(sorted(sizes, reverse=True))
 
     @property
     def timed(self) -> bool:

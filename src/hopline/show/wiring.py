@@ -6,7 +6,7 @@ What belongs here: text and specifications of a Wiring. Where nodes are drawn is
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -93,30 +93,8 @@ def _words(value: Fact) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
 
 
-def islands(wiring: Wiring) -> list[int]:
-    """Number of nodes of each connected part, the largest first."""
-    near: dict[str, list[str]] = {node.name: [] for node in wiring.nodes}
-    for cable in wiring.cables:
-        a, b = cable.ends
-        near[a].append(b)
-        near[b].append(a)
-    left, sizes = dict.fromkeys(near), []
-    while left:
-        first = next(iter(left))
-        del left[first]
-        queue, size = deque([first]), 0
-        while queue:
-            size += 1
-            for there in near[queue.popleft()]:
-                if there in left:
-                    del left[there]
-                    queue.append(there)
-        sizes.append(size)
-    return sorted(sizes, reverse=True)
-
-
 def _islands(wiring: Wiring) -> list[Block]:
-    parts = islands(wiring)
+    parts = wiring.parts
     if len(parts) < 2 or wiring.refusal:
         return []
     told = ", ".join(str(size) for size in parts[:6]) + (" ..." if len(parts) > 6 else "")
@@ -144,7 +122,7 @@ def data(wiring: Wiring, title: str) -> dict[str, Any]:
             for c in wiring.cables
         ],
         "facts": dict(wiring.facts),
-        "parts": islands(wiring),
+        "parts": wiring.parts,
         "remarks": list(wiring.remarks),
         "refusal": wiring.refusal,
         "unknown_rates": list(wiring.unknown),

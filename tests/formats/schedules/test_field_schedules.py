@@ -2,25 +2,16 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
+from field import FIELD, manifest, needed
 
 from hopline.errors import FormatError, InputError
 from hopline.formats.schedules import table
 from hopline.formats.schedules.contents import Asked
 from hopline.schedule.check.proof import check
 
-FIELD = Path(__file__).parents[4] / "shared" / "field"
-
-pytestmark = pytest.mark.skipif(not FIELD.is_dir(), reason="the collection of field files is not beside this checkout")
-
-
-def manifest(*prefixes):
-    if not FIELD.is_dir():
-        return []
-    rows = [line.split("\t") for line in (FIELD / "MANIFEST.tsv").read_text().splitlines()[1:]]
-    return [pytest.param(FIELD / row[0], row[4], id=row[0]) for row in rows if row[0].startswith(prefixes)]
+pytestmark = needed
 
 
 def figures(computed):

@@ -1,29 +1,21 @@
 """Network files of simulators and fabrics, and their traffic, against counts that were made by other parsers."""
 
 import re
-from pathlib import Path
 
 import pytest
+from field import FIELD, manifest, needed
 
 from hopline.errors import FormatError, MachineError
 from hopline.formats.schedules import table as schedules
 from hopline.formats.topologies import table
 from hopline.jobs.loading import resolve
 
-FIELD = Path(__file__).parents[4] / "shared" / "field"
 PREFIXES = (
     "sim/astra-net", "sim/astra-inputs-net", "sim/atlahs-astrasim_network", "sim/astra-ns3-logical", "sim/hpcc-ns3-topology",
     "sim/htsim-", "sim/astra-htsim", "sim/simgrid-", "congestion/ibnetdiscover",
 )  # fmt: skip
 
-pytestmark = pytest.mark.skipif(not FIELD.is_dir(), reason="the collection of field files is not beside this checkout")
-
-
-def manifest(*prefixes):
-    if not FIELD.is_dir():
-        return []
-    rows = [line.split("\t") for line in (FIELD / "MANIFEST.tsv").read_text().splitlines()[1:]]
-    return [pytest.param(FIELD / row[0], row[4], id=row[0]) for row in rows if row[0].startswith(prefixes)]
+pytestmark = needed
 
 
 def figures(computed):

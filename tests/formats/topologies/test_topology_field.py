@@ -1,23 +1,14 @@
 """Real topology files, against counts that were worked out by other parsers."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
+from field import FIELD, manifest, needed
 from topology_files import wired
 
 from hopline.errors import MachineError
 
-FIELD = Path(__file__).parents[4] / "shared" / "field"
-pytestmark = pytest.mark.skipif(not FIELD.is_dir(), reason="the collection of field files is not beside this checkout")
-
-
-def manifest():
-    if not FIELD.is_dir():
-        return []
-    lines = (FIELD / "MANIFEST.tsv").read_text().splitlines()[1:]
-    rows = [line.split("\t") for line in lines if line.startswith("topo/")]
-    return [pytest.param(FIELD / row[0], row[4], id=row[0]) for row in rows]
+pytestmark = needed
 
 
 def told(computed):
@@ -60,7 +51,7 @@ def same(key, fact, text):
     return fact == text if isinstance(fact, str) and not text.isdigit() else same_number(float(fact), text)
 
 
-@pytest.mark.parametrize(("path", "computed"), manifest())
+@pytest.mark.parametrize(("path", "computed"), manifest("topo/"))
 def test_all_counts(path, computed):
     facts, figures = wired(path).facts, told(computed)
     assert figures
@@ -70,7 +61,7 @@ def test_all_counts(path, computed):
     assert [(key, facts[key], text) for key, text in figures.items() if not same(key, facts[key], text)] == []
 
 
-@pytest.mark.parametrize(("path", "computed"), manifest())
+@pytest.mark.parametrize(("path", "computed"), manifest("topo/"))
 def test_machine_or_reason(path, computed):
     wiring = wired(path)
     if "graph" in path.name:

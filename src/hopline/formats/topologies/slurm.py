@@ -244,13 +244,17 @@ def _tasks(given: int | str, nodes: int) -> list[int]:
     return counts
 
 
+NOWHERE = "no switch"
+
+
 def leaves(wiring: Wiring, places: tuple[str, ...]) -> tuple[str, ...]:
-    """The leaf switch of each rank; the first one where a node hangs under several."""
+    """The switch next to each rank; the first one where a node hangs under several, NOWHERE where it hangs under none."""
+    switches = {node.name for node in wiring.nodes if node.kind == "switch"}
     above: dict[str, str] = {}
-    for cable in wiring.cables:
-        if cable.label.startswith(NODE):
-            above.setdefault(*cable.ends)
-    return tuple(above[place] for place in places)
+    for here, there in (ends for cable in wiring.cables for ends in (cable.ends, cable.ends[::-1])):
+        if there in switches:
+            above.setdefault(here, there)
+    return tuple(above.get(place, NOWHERE) for place in places)
 
 
 def held(wiring: Wiring, places: tuple[str, ...]) -> dict[str, int]:

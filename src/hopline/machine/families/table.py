@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hopline.errors import UnknownNameError
-from hopline.machine.generated import direct, fat_trees, rails
-from hopline.machine.generated.parameters import COMMON, Parameter, Values, read
+from hopline.machine.families import direct, fat_trees, rails
+from hopline.machine.families.parameters import COMMON, Parameter, Values, read
 from hopline.machine.topology import Machine
 
 

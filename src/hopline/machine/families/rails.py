@@ -9,7 +9,7 @@ import math
 from itertools import combinations
 
 from hopline.errors import InputError
-from hopline.machine.generated.parameters import Parameter, Parts, Values
+from hopline.machine.families.parameters import Parameter, Parts, Values
 from hopline.machine.topology import Machine
 
 RAILS = (

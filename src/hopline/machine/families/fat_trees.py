@@ -6,7 +6,7 @@ What belongs here: how their nodes join.
 from __future__ import annotations
 
 from hopline.errors import InputError
-from hopline.machine.generated.parameters import Parameter, Parts, Values
+from hopline.machine.families.parameters import Parameter, Parts, Values
 from hopline.machine.topology import Machine
 from hopline.quantity import counted
 
