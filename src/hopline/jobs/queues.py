@@ -65,7 +65,7 @@ class Filled:
 
 
 def filled(arrival: Steps, stages: Sequence[Stage], horizon: float | None = None, every: float | None = None) -> Filled:
-    """Fill them until ``horizon`` s; None: until all are empty again, or twice as long as the last change takes to show.
+    """Fill them until ``horizon`` s; None: until all are empty again.
 
     ``every``: the arrivals repeat after as many seconds. Raises InputError where the end has to be told.
     """
@@ -93,10 +93,9 @@ def _end(arrival: Steps, stages: Sequence[Stage]) -> float:
         held = queue.fill(arrival, stage.service, float(last), stage.capacity, stage.initial).final
         backlog, leaves = backlog + Fraction(held), stage.service[-1][1]
         if comes > leaves:
-            if stage.capacity is None:
-                raise InputError("a queue without a capacity grows without end at the last rate: give --horizon")
-            last += 2 * (Fraction(stage.capacity) - Fraction(held)) / (comes - leaves)
-        elif comes < leaves:
+            what = "a queue without a capacity grows" if stage.capacity is None else "a queue drops"
+            raise InputError(f"{what} without end at the last rate: give --horizon, or a last step below the service")
+        if comes < leaves:
             last += backlog / (leaves - comes)
         comes = min(comes, leaves)
     return float(last * Fraction(11, 10)) or 1e-6

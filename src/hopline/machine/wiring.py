@@ -125,7 +125,8 @@ class Wiring:
         if missing:
             told = ", ".join(missing[:6]) + (f" and {len(missing) - 6} more" if len(missing) > 6 else "")
             raise MachineError(
-                f"{self.name} does not say how fast {told} is: give it, like --rate '{missing[0]}=25GB/s' (one, one way)"
+                f"{self.name} does not say how fast {told} is: give it, like --rate '{missing[0]}=25GB/s' (one, one way; "
+                "hopline machine with --save keeps it)"
             )
         links: dict[str, Link] = {}
         connections = tuple(Connection(cable.ends, _link(cable, rates, latency or 0.0, links)) for cable in self.cables)

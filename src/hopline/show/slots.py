@@ -219,7 +219,5 @@ def stalls(
         )
     if leaks is not None:
         half, whole = (show(time, "time") for time in leaks)
-        blocks.append(
-            Line(f"By formula half of the slots are lost after {half} and all after {whole}, at the earliest.")
-        )
+        blocks.append(Line(f"By formula half of the slots are lost after about {half} and all after about {whole}."))
     return blocks
