@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PARTS = ("compute", "copy", "transfer", "communication", "launch", "host", "sync", "idle")
-"""What a stretch of the path is: kernels; memcpy and memset; a collective after its last rank had come; a collective of which that cannot
-be told; from a launch's call to the begin of its work; the host between calls; the end of a wait of the host (or a stream) after the
-work that it waited for; nothing that the trace shows."""
+"""What a stretch of the path is: kernels; memcpy and memset; a collective after its last rank had come; a collective of which
+that cannot be told; from a launch's call to the begin of its work; the host between calls; the end of a wait of the host (or a
+stream) after the work that it waited for; nothing that the trace shows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ class Meeting:
     ranks
         Number of members of the group; None where the files do not say.
     transfer
-        Nanoseconds after the last had come; None where it cannot be told: the op does not wait for all, ranks are missing (then
-        it is at most ``shortest``), or it has one trace only.
+        Nanoseconds after the last had come; None where it cannot be told: the op does not wait for all, ranks are missing
+        (then it is at most ``shortest``), or it has one trace only.
     last
         Number of the trace that came last; None where that cannot be told.
     margin
