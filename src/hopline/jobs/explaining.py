@@ -1,0 +1,177 @@
+"""Where the time of a training step goes, from the traces of its ranks.
+
+What belongs here: reading, clocks, meetings, dependencies, path, blame, what-ifs put together into one record. What each of
+them is stands in ``study``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from hopline.errors import FormatError, InputError
+from hopline.jobs.what_ifs import inferred
+from hopline.quantity import counted
+from hopline.records.critical import CriticalPath
+from hopline.records.explained import Explained, StepSpan
+from hopline.records.launch_order import LaunchOrder
+from hopline.records.matched import Matched
+from hopline.records.trace import Trace
+from hopline.records.what_if import WhatIfs
+from hopline.sim.activities import simulate_activities
+from hopline.study.blame import blame
+from hopline.study.busy import breakdown
+from hopline.study.critical_path import critical_path
+from hopline.study.dependencies import Dependencies, depend
+from hopline.study.findings import findings
+from hopline.study.launch_order import launch_order
+from hopline.study.meetings import meet
+from hopline.study.rates import rates
+from hopline.study.replaying import whole_span
+from hopline.study.step_spans import compare, outside, step_spans
+from hopline.study.stragglers import stragglers
+from hopline.study.waiting import waited
+from hopline.study.what_if import Question, what_if
+
+USUAL_QUESTIONS = (
+    Question("communication", 2.0), Question("free"), Question("earlier"), Question("straggler"), Question("host", 2.0),
+    Question("compute", 2.0),
+)  # fmt: skip
+"""What is asked where the user asks nothing."""
+MOST_REPLAYED = 400_000
+"""Events up to which a span is played again; of a longer one the median step is."""
+WHICH: dict[str, Callable[[Sequence[StepSpan]], StepSpan]] = {
+    "median": lambda steps: sorted(steps, key=lambda step: step.time)[(len(steps) - 1) // 2],
+    "slowest": lambda steps: max(steps, key=lambda step: step.time),
+    "fastest": lambda steps: min(steps, key=lambda step: step.time),
+}
+"""Steps that can be asked for by a word."""
+
+Watch = Callable[[float, str], None]
+"""Called with a fraction and what is going on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """What is explained; ``step`` is None where it is all of the traces."""
+
+    what: str
+    start: int
+    end: int
+    step: StepSpan | None = None
+
+
+def explain(
+    traces: Sequence[Trace],
+    step: str = "all",
+    questions: Sequence[Question] = USUAL_QUESTIONS,
+    watch: Watch | None = None,
+) -> Explained:
+    """Explain ``traces``, one a rank.
+
+    Parameters
+    ----------
+    step
+        ``all``, a key of WHICH, or the number of a step that the traces mark.
+    questions
+        What-ifs; () for none.
+
+    Raises
+    ------
+    InputError
+        Two traces of one rank, a step that is not marked, a change that cannot be made on these traces.
+    FormatError
+        No trace has an event to go by.
+    """
+    say = watch or (lambda fraction, text: None)
+    say(0.0, "matching collectives")
+    matched = meet(traces)
+    steps = step_spans(traces, matched.clocks)
+    span = _span(traces, matched, steps, step)
+    say(0.2, "what waited for what")
+    dependencies = [depend(trace) for trace in traces]
+    say(0.5, "the critical path")
+    explained = _measured(traces, matched, steps, span, dependencies)
+    say(0.7, "what changes would bring")
+    explained = replace(explained, what_ifs=_played(traces, matched, steps, span, dependencies, questions))
+    orders = _orders(explained, dependencies)
+    return replace(explained, findings=findings(explained, orders))
+
+
+def _span(traces: Sequence[Trace], matched: Matched, steps: Sequence[StepSpan], which: str) -> _Span:
+    if which == "all":
+        what = (
+            f"step {steps[0].number}"
+            if len(steps) == 1
+            else counted(len(steps), "step")
+            if steps
+            else "all of the traces"
+        )
+        return _Span(what, *whole_span(traces, matched.clocks))
+    found = _step(steps, which)
+    return _Span(f"step {found.number}", found.start, found.end, found)
+
+
+def _step(steps: Sequence[StepSpan], which: str) -> StepSpan:
+    if not steps:
+        raise InputError(f"step {which}: the traces mark no steps (ProfilerStep#N); expected all")
+    if which in WHICH:
+        return WHICH[which](steps)
+    for step in steps:
+        if str(step.number) == which:
+            return step
+    numbers = f"{steps[0].number} to {steps[-1].number}" if len(steps) > 1 else str(steps[0].number)
+    raise InputError(f"step {which!r} is not in the traces: expected all, {', '.join(WHICH)} or a number ({numbers})")
+
+
+def _measured(
+    traces: Sequence[Trace],
+    matched: Matched,
+    steps: tuple[StepSpan, ...],
+    span: _Span,
+    dependencies: Sequence[Dependencies],
+) -> Explained:
+    """All but what has to be played again."""
+    clocks, whole = matched.clocks, (span.start, span.end)
+    met = tuple(meeting for meeting in matched.meetings if span.start < int(meeting.end.max()) <= span.end)
+    path, lost = _path(traces, matched, whole, dependencies)
+    parts = [span.step.breakdowns.get(i) if span.step else breakdown(trace) for i, trace in enumerate(traces)]
+    return Explained(
+        tuple(traces), clocks, span.what, span.start, span.end, met,
+        breakdowns=tuple(parts), findings=(),
+        rates=rates(met), unmatched=matched.told, waited=waited(traces, clocks, met, whole), steps=steps,
+        comparison=compare(steps), path=path, blame=blame(path, traces, clocks, met) if path else None,
+        stragglers=stragglers(traces, met) if len(traces) > 1 else None, told=(*outside(traces), *lost),
+    )  # fmt: skip
+
+
+def _path(
+    traces: Sequence[Trace], matched: Matched, span: tuple[int, int], dependencies: Sequence[Dependencies]
+) -> tuple[CriticalPath | None, tuple[str, ...]]:
+    try:
+        path = critical_path(traces, matched.clocks, matched.meetings, span, dependencies)
+    except (FormatError, InputError) as error:
+        return None, (f"no critical path: {error}",)
+    return path, path.told
+
+
+def _played(
+    traces: Sequence[Trace], matched: Matched, steps: Sequence[StepSpan], span: _Span,
+    dependencies: Sequence[Dependencies], questions: Sequence[Question],
+) -> WhatIfs | None:  # fmt: skip
+    if not questions or not any(len(trace.work) for trace in traces):
+        return None
+    events = sum(len(trace.events) for trace in traces)
+    whole = (span.start, span.end)
+    if events > MOST_REPLAYED and len(steps) > 1 and span.step is None:
+        median = WHICH["median"](steps)
+        whole = (median.start, median.end)
+    return what_if(inferred(traces, whole, matched, dependencies), questions, simulate_activities)
+
+
+def _orders(explained: Explained, dependencies: Sequence[Dependencies]) -> list[LaunchOrder | None]:
+    out: list[LaunchOrder | None] = []
+    for trace, part, depends in zip(explained.traces, explained.breakdowns, dependencies, strict=True):
+        told = part is not None and part.communication
+        out.append(launch_order(trace, depends.launch, part.hidden / part.communication) if told and part else None)
+    return out

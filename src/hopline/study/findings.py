@@ -1,0 +1,125 @@
+"""What is to be said of an explained step, in order of importance: where its time goes, who waits for whom, what would help.
+
+What belongs here: sentences that follow from the records, each with the time that it is about. Nothing is computed here that a
+record does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from hopline.quantity import show
+from hopline.records.explained import Explained
+from hopline.records.launch_order import LaunchOrder
+from hopline.records.trace import NANOSECOND
+from hopline.records.what_if import WhatIf
+from hopline.study.stragglers import sentences
+
+_SAID = {
+    "compute": "kernels", "copy": "copies", "transfer": "transfer of collectives", "communication": "communication",
+    "launch": "launches", "gap": "gaps between kernels", "host": "the host", "sync": "synchronisation",
+    "idle": "nothing that the traces show",
+}  # fmt: skip
+"""Parts of a path in words."""
+_MOST = 3
+"""Parts that a sentence names."""
+_IDLE = 0.5
+"""Share of a span without work on the GPU from which on it is said first."""
+_LITTLE = 0.01
+"""Gain below which a change is not worth a sentence."""
+_SLOWER = 1.02
+"""Slowdown from which on contention is."""
+
+
+def findings(explained: Explained, orders: Sequence[LaunchOrder | None]) -> tuple[str, ...]:
+    """The sentences. ``orders``: of each trace, where its launches tell."""
+    return tuple(sentence for tell in TELLERS for sentence in tell(explained, orders))
+
+
+def _path(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    blame = explained.blame
+    if blame is None or not blame.time:
+        return
+    parts = [f"{_SAID[item.name]} {item.time / blame.time:.0%}" for item in blame.parts[:_MOST] if item.time]
+    yield f"the critical path of {_time(blame.time)} goes to {', '.join(parts)}"
+
+
+def _waiting(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    if explained.stragglers is not None:
+        yield from sentences(explained.stragglers)
+
+
+def _exposed(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    parts = [(i, part) for i, part in enumerate(explained.breakdowns) if part is not None and part.communication]
+    if not parts:
+        return
+    share = {i: part.exposed / part.span for i, part in parts}
+    most, least = max(share, key=lambda i: share[i]), min(share, key=lambda i: share[i])
+    hidden = sum(part.hidden for _, part in parts) / sum(part.communication for _, part in parts)
+    span = f"{share[most]:.0%} of the time of {explained.traces[most].label}"
+    if len(parts) > 1:
+        span += f", {share[least]:.0%} of that of {explained.traces[least].label}"
+    waited = sum(explained.waited[i] for i, _ in parts) if explained.waited else 0
+    exposed = sum(part.exposed for _, part in parts)
+    of_it = f"; {waited / exposed:.0%} of it is waiting for the last to come" if waited and exposed else ""
+    yield f"communication is exposed for {span}{of_it}; {hidden:.0%} of communication is hidden behind compute"
+
+
+def _idle(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    parts = [part for part in explained.breakdowns if part is not None]
+    span = sum(part.span for part in parts)
+    idle = sum(part.idle for part in parts)
+    if span and idle >= _IDLE * span:
+        host = explained.blame.part("host") + explained.blame.part("launch") if explained.blame else 0
+        limit = ": the host is the limit" if explained.blame and host >= _IDLE * explained.blame.time else ""
+        yield f"the GPUs are without work for {idle / span:.0%} of the time{limit}"
+
+
+def _changes(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    played = explained.what_ifs
+    if played is None:
+        return
+    if played.refused:
+        yield f"what changes would bring is not answered: {played.refused}"
+        return
+    best = max(played.answers, key=lambda answer: answer.gain, default=None)
+    if best is not None and best.gain >= _LITTLE:
+        yield f"what would help most: {_gain(best)}"
+    if played.replayed and played.ceiling < played.replayed:
+        gain = 1 - played.ceiling / played.replayed
+        yield f"the ceiling: with communication for nothing the step would take {show(played.ceiling, 'time')} ({-gain:.1%})"
+    for slow in played.contention:
+        if slow.factor >= _SLOWER and slow.pairs and slow.rank is None:
+            other = "communication" if slow.what == "compute" else "compute"
+            yield f"{slow.what} takes {slow.factor:.2f} times as long beside {other}, as {slow.pairs} pairs show"
+
+
+def _gain(answer: WhatIf) -> str:
+    return f"{answer.words}, {show(answer.before, 'time')} -> {show(answer.after, 'time')} ({-answer.gain:+.1%})"
+
+
+def _one_queue(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    found = [(trace.label, order) for trace, order in zip(explained.traces, orders, strict=True) if order is not None]
+    bound = [(label, order) for label, order in found if order.is_one_queue]
+    if bound:
+        pairs = sum(order.pairs for _, order in bound)
+        who = "all ranks" if len(bound) == len(explained.traces) > 1 else ", ".join(label for label, _ in bound)
+        yield (
+            f"on {who} communication overlaps nothing, and {pairs} pairs of collectives and kernels that were queued together "
+            "began in launch order: as with one hardware queue; unset CUDA_DEVICE_MAX_CONNECTIONS=1, or raise it, unless "
+            "tensor-parallel overlap needs it"
+        )
+
+
+def _time(nanoseconds: int) -> str:
+    return show(nanoseconds * NANOSECOND, "time")
+
+
+Teller = Callable[[Explained, Sequence[LaunchOrder | None]], Iterable[str]]
+TELLERS: tuple[Teller, ...] = (_waiting, _path, _exposed, _idle, _changes, _one_queue)
+"""In the order in which they speak."""
