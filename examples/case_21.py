@@ -1,9 +1,9 @@
 """--overlap-grad-reduce overlaps nothing: python examples/case_21.py
 
-An 8B model, data-parallel over 64 ranks, with CUDA_DEVICE_MAX_CONNECTIONS=1 (github.com/NVIDIA/Megatron-LM/issues/1468). With
-one hardware queue kernels begin in the order of their launches, whatever their streams. It is set to 1 for overlap of tensor or
-sequence parallelism, so the two conflict. Here is the backward pass of a rank as a profiler sees it, with one queue and with
-several; the host is far ahead in both.
+An 8B model, data-parallel over 64 ranks, with CUDA_DEVICE_MAX_CONNECTIONS=1 (github.com/NVIDIA/Megatron-LM/issues/1468).
+With one hardware queue kernels begin in the order of their launches, whatever their streams. It is set to 1 for overlap of
+tensor or sequence parallelism, so the two conflict. Here is the backward pass of a rank as a profiler sees it, with one queue
+and with several; the host is far ahead in both.
 """
 
 from hopline.jobs.explaining import explain
