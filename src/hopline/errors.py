@@ -29,6 +29,10 @@ class MachineError(HoplineError):
     """A machine file is wrong, or asks for something that this machine has not got."""
 
 
+class WorkloadError(HoplineError):
+    """A model file is wrong, or a job cannot be spread over ranks as it is said to be."""
+
+
 class FormatError(HoplineError):
     """A file is not what it should be, or holds nothing that can be used."""
 

@@ -111,7 +111,7 @@ def test_the_founding_table():
     assert [part for part in row.split("  ") if part][:5] == [
         "1.11", "path bandwidth 1/Σ(1/β_i)", "COND", "18.0 GB/s", "17.9775 GB/s",
     ]  # fmt: skip
-    assert next(line for line in lines if line.startswith("  2.22 ")).endswith("(needs Step)")
+    assert next(line for line in lines if line.startswith("  2.21 ")).endswith("(needs Schedules)")
     assert sum(line.startswith("  id ") for line in lines) == 3
     assert len({line.index("verdict") for line in lines if line.startswith("  id ")}) == 1
 

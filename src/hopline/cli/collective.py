@@ -5,16 +5,16 @@ What belongs here: its options. Its answer as JSON is ``collective_page``.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path as File
 from typing import Any
 
 import click
 
-from hopline.cli.network_options import each_network, networks_options
+from hopline.cli.network_given import each_network
+from hopline.cli.network_options import networks_options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
+from hopline.cli.progress import progress
 from hopline.jobs.collectives import contest, names
 from hopline.jobs.collectives.contest import Question
 from hopline.jobs.loading import resolve
@@ -84,14 +84,6 @@ def collective(
         print_document(resolve("hopline.show.collectives:side_by_side")(question.asked.benchmark, found, failed))
     if plot is not None:
         click.echo(f"\nPicture: {plot}")
-
-
-def progress(what: str) -> AbstractContextManager[Callable[[float, str], None]]:
-    """A bar on a terminal; elsewhere nothing, for which nothing is loaded."""
-    if not sys.stderr.isatty():
-        return nullcontext(lambda fraction, text: None)
-    bar: AbstractContextManager[Callable[[float, str], None]] = resolve("hopline.show.measuring:progress")(what)
-    return bar
 
 
 def _list(as_json: bool) -> None:

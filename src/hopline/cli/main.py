@@ -37,6 +37,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "hopline.cli.headroom:headroom",
         "PFC headroom of a lossless line, and whether ECN or PFC fires first.",
     ),
+    "step": (
+        "hopline.cli.step:step",
+        "Where a training step's time goes, and why less communication is not as much less step.",
+    ),
+    "workload": (
+        "hopline.cli.workload:workload",
+        "What a job sends: which messages, how large, how many, and what they cost.",
+    ),
+    "explain": (
+        "hopline.cli.explain:explain",
+        "Where the time of a training step goes, from traces and logs of it.",
+    ),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
     "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),
     "verify": ("hopline.cli.verify:verify", "Check the formulas against vectors, and list the founding figures."),

@@ -13,7 +13,8 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from hopline.cli import sim_page
-from hopline.cli.network_options import network, network_options, resources
+from hopline.cli.network_given import network, resources
+from hopline.cli.network_options import network_options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.schedule_options import file_size, schedule_options, shape_of, whole
 from hopline.cli.sim_page import Answered, said

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 from hopline.errors import FormatError
 
 MOST = 1 << 28
-"""Bytes taken out of a compressed file: more is no benchmark's log."""
+"""Bytes taken out of a compressed file, unless told otherwise: more is no benchmark's log."""
 _PIECE = 1 << 18
 _LOOK = 1 << 12
 
@@ -127,6 +127,7 @@ class _Unpacked:
     make: Callable[[], _Unpacker]
     failures: tuple[type[Exception], ...]
     inner: _Unpacker
+    most: int
     first: bytes = b""
     given: int = 0
 
@@ -158,16 +159,18 @@ class _Unpacked:
             except self.failures as error:
                 raise self._refusal(f"is damaged: its compressed data cannot be unpacked ({error})") from None
         self.given += len(out)
-        if self.given > MOST:
-            raise self._refusal(f"unpacks to more than {MOST} bytes: expected a log; unpack it yourself if it is one")
+        if self.given > self.most:
+            raise self._refusal(
+                f"unpacks to more than {self.most} bytes: expected a log; unpack it yourself if it is one"
+            )
         return out
 
     def _refusal(self, why: str) -> FormatError:
         return FormatError(f"{self.name} {why}")
 
 
-def unpacked(file: Plain, name: str) -> Source:
-    """What a file holds, compressed or not; ``name`` stands for it in messages. Raises FormatError."""
+def unpacked(file: Plain, name: str, most: int | None = None) -> Source:
+    """What a file holds, compressed or not; ``name`` stands for it in messages. Raises FormatError, also beyond ``most``."""
     head = file.peek()
     magic = next((magic for magic in _PACKINGS if head.startswith(magic)), b"")
     if not magic:
@@ -180,7 +183,9 @@ def unpacked(file: Plain, name: str) -> Source:
         raise FormatError(
             f"{name} is compressed with {packing}, which this Python cannot unpack: unpack it first"
         ) from None
-    return _Unpacked(file, name, magic, make, (failure, OSError, EOFError, ValueError), make())
+    return _Unpacked(
+        file, name, magic, make, (failure, OSError, EOFError, ValueError), make(), MOST if most is None else most
+    )
 
 
 # --- UTF-16 -------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from hopline.formats.packing import Source, in_utf8, unpacked
 STDIN = "-"
 """The path that stands for standard input."""
 MOST = 1 << 30
-"""Bytes taken from a pipe: more is no benchmark's log."""
+"""Bytes taken from a pipe, unless told otherwise: more is no benchmark's log."""
 _PIECE = 1 << 18
 _LOOK = 1 << 12
 _SEEK_DATA: int | None = getattr(os, "SEEK_DATA", None)
@@ -35,15 +35,16 @@ def shown(path: str) -> str:
 
 
 @contextmanager
-def opened(path: str, keep: bool = False) -> Iterator[Source]:
+def opened(path: str, keep: bool = False, most: int | None = None) -> Iterator[Source]:
     """The file at ``path``, or standard input where that is "-", unpacked and in UTF-8 where it was in UTF-16.
 
     What can be read only once is copied to a temporary file. With ``keep`` it is still there for the next to open it,
-    as standard input always is. Raises FormatError in one line.
+    as standard input always is. ``most`` bytes at most are taken out of a pipe or a compressed file, in place of MOST.
+    Raises FormatError in one line.
     """
-    file = _open(path, keep)
+    file = _open(path, keep, most)
     try:
-        yield in_utf8(unpacked(file, shown(path)))
+        yield in_utf8(unpacked(file, shown(path), most))
     finally:
         if file.spool is None:
             os.close(file.descriptor)
@@ -127,11 +128,11 @@ def _errors(path: str) -> Iterator[None]:
         raise FormatError(f"{shown(path)} cannot be read: {error.strerror}") from None
 
 
-def _open(path: str, keep: bool) -> _File:
+def _open(path: str, keep: bool, most: int | None) -> _File:
     try:
         with _errors(path):
             if path == STDIN:
-                return _standard_input()
+                return _standard_input(most)
             found = os.stat(path)
             if stat.S_ISDIR(found.st_mode):
                 raise FormatError(f"{shown(path)} is a directory: expected a log file")
@@ -140,13 +141,13 @@ def _open(path: str, keep: bool) -> _File:
                     raise FormatError(f"{shown(path)} is empty: expected the output of a benchmark")
                 return _File(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
             if stat.S_ISFIFO(found.st_mode):
-                return _pipe(path, _key(found), keep)
+                return _pipe(path, _key(found), keep, most)
         raise FormatError(f"{shown(path)} is a device or socket: expected a log file or a pipe")
     except ValueError:
         raise FormatError(f"{shown(path)} cannot be read: no file can have a name with a null byte") from None
 
 
-def _standard_input() -> _File:
+def _standard_input(most: int | None) -> _File:
     """What stands on standard input, from where it stands; kept until the process ends."""
     found = os.fstat(0)
     if stat.S_ISCHR(found.st_mode):
@@ -156,16 +157,16 @@ def _standard_input() -> _File:
         raise FormatError("standard input is a directory: expected a log")
     key = _key(found)
     if key not in _SPOOLS:
-        _SPOOLS[key] = _copied(STDIN, 0)
+        _SPOOLS[key] = _copied(STDIN, 0, most)
     return _File(STDIN, _SPOOLS[key].fileno(), _SPOOLS[key])
 
 
-def _pipe(path: str, key: _Key, keep: bool) -> _File:
+def _pipe(path: str, key: _Key, keep: bool, most: int | None) -> _File:
     spool = _SPOOLS.get(key)
     if spool is None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            spool = _SPOOLS[key] = _copied(path, descriptor)
+            spool = _SPOOLS[key] = _copied(path, descriptor, most)
         finally:
             os.close(descriptor)
     if not keep and path not in _KEPT and not _is_standard_input(key):
@@ -184,25 +185,25 @@ def _is_standard_input(key: _Key) -> bool:
         return False
 
 
-def _copied(path: str, descriptor: int) -> IO[bytes]:
+def _copied(path: str, descriptor: int, most: int | None) -> IO[bytes]:
     """All that comes out of a descriptor, in a file that is gone when it is closed."""
     from tempfile import TemporaryFile
 
     spool: IO[bytes] = TemporaryFile()  # noqa: SIM115 (it outlives this function)
     try:
-        _copy(path, descriptor, spool)
+        _copy(path, descriptor, spool, MOST if most is None else most)
     except BaseException:
         spool.close()
         raise
     return spool
 
 
-def _copy(path: str, descriptor: int, spool: IO[bytes]) -> None:
+def _copy(path: str, descriptor: int, spool: IO[bytes], most: int) -> None:
     size = 0
     while data := os.read(descriptor, _PIECE):
         size += len(data)
-        if size > MOST:
-            raise FormatError(f"{shown(path)} holds more than {MOST} bytes: expected a log; save it to a file first")
+        if size > most:
+            raise FormatError(f"{shown(path)} holds more than {most} bytes: expected a log; save it to a file first")
         spool.write(data)
     spool.flush()
     if not size:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hopline.errors import FormatError, InputError
-from hopline.jobs.what_ifs import inferred
+from hopline.jobs.what_ifs import inferred, question
 from hopline.quantity import counted
 from hopline.records.critical import CriticalPath
 from hopline.records.explained import Explained, StepSpan
@@ -96,6 +96,14 @@ def explain(
     explained = replace(explained, what_ifs=_played(traces, matched, steps, span, dependencies, questions))
     orders = _orders(explained, dependencies)
     return replace(explained, findings=findings(explained, orders))
+
+
+def questions_of(texts: Sequence[str]) -> tuple[Question, ...]:
+    """What-ifs as people write them, ``communication=2``; the usual ones where there are none.
+
+    Raises InputError, UnknownNameError.
+    """
+    return tuple(question(text) for text in texts) or USUAL_QUESTIONS
 
 
 def _span(traces: Sequence[Trace], matched: Matched, steps: Sequence[StepSpan], which: str) -> _Span:

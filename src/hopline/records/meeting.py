@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from hopline.records.trace import Index, Nanoseconds
 
 
@@ -17,7 +19,7 @@ class Clocks:
     Attributes
     ----------
     offset
-        Shape (traces,); the first of each part is 0.
+        Shape (traces,); the first of each part is 0. It stands for differences of ``Trace.base`` too.
     error
         How far each may be off (from what its meetings disagree by), shape (traces,).
     part
@@ -25,12 +27,25 @@ class Clocks:
     basis
         How each was found: ``meetings`` (ends of the same collectives), ``messages`` (sends and receives), ``given`` (the
         file's own clock), one for each trace.
+    drift
+        What each clock must gain besides, in seconds per second, shape (traces,); () where no drift shows.
+    middle
+        Time of each trace at which ``offset`` alone is right, shape (traces,); () where no drift shows.
     """
 
     offset: Nanoseconds
     error: Nanoseconds
     part: Index
     basis: tuple[str, ...]
+    drift: tuple[float, ...] = ()
+    middle: tuple[int, ...] = ()
+
+    def common(self, trace: int, times: Nanoseconds) -> Nanoseconds:
+        """Times of a trace (by its number) on the common clock."""
+        moved = times + self.offset[trace]
+        if self.drift and self.drift[trace]:
+            moved = moved + np.rint((times - self.middle[trace]) * self.drift[trace]).astype(np.int64)
+        return np.asarray(moved)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +75,8 @@ class Meeting:
         Number of the trace that came last; None where that cannot be told.
     margin
         Nanoseconds between the last and the one before; below the error of the clocks the two cannot be told apart.
+    rivals
+        Numbers of the other traces that the clocks' error leaves as the last: where there are some, who was last is undecided.
     """
 
     op: str
@@ -75,6 +92,7 @@ class Meeting:
     transfer: int | None = None
     last: int | None = None
     margin: int = 0
+    rivals: tuple[int, ...] = ()
 
     @property
     def shortest(self) -> int:

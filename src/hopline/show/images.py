@@ -52,9 +52,20 @@ def save(spec: Spec, file: Path) -> None:
     Raises OutputError where it cannot be written, or where something else of that name would be lost.
     """
     check_ending(file)
+    check_free(file)
+    keep(IMAGES[file.suffix.lower()](spec), file)
+
+
+def check_free(file: Path) -> None:
+    """Raise OutputError where something of that name would be lost: before the work, not after it."""
     if _there(file) and not _is_ours(file):
         raise OutputError(f"{file} exists and is no picture of hopline's: give another name")
-    content = _marked(file.suffix.lower(), IMAGES[file.suffix.lower()](spec))
+
+
+def keep(drawn: bytes, file: Path) -> None:
+    """Write what was drawn, marked as ours. Raises what ``save`` does."""
+    check_free(file)
+    content = _marked(file.suffix.lower(), drawn)
     try:
         file.write_bytes(content)
     except OSError as error:

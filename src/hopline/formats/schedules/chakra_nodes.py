@@ -6,7 +6,7 @@ reads. What nodes of several ranks make together is ``chakra``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hopline.errors import FormatError
@@ -72,6 +72,8 @@ class Trace:
     path: str
     version: str
     nodes: list[Node]
+    about: dict[str, Attribute] = field(default_factory=dict)
+    """What the file says of itself."""
 
 
 def read(path: str, is_json: bool) -> Trace:
@@ -114,14 +116,23 @@ def _printable(value: Value) -> bool:
 
 
 def _binary(path: str) -> Trace:
-    found = messages(pieces(path), shown(path))
+    return of_messages(pieces(path), path)
+
+
+def of_messages(data: Iterable[bytes], path: str) -> Trace:
+    """The trace in the bytes of a file of Protocol Buffers; ``path`` stands for it in messages. Raises FormatError."""
+    found = messages(data, shown(path))
     first = next(found, b"")
     if not is_metadata(first):
         raise FormatError(f"{shown(path)} does not begin with Chakra's GlobalMetadata: expected a Chakra trace")
     parts = [(number, value) for number, _, value in fields(first)]
     attributes = dict(_attribute(value) for number, value in parts if number == 2 and isinstance(value, bytes))
     version = next((_text(value) for number, value in parts if number == 1), str(attributes.get("schema", "")))
-    return Trace(path, version, [_node(message) for message in found])
+    return Trace(path, version, [_node(message) for message in found], _known(attributes))
+
+
+def _known(attributes: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
+    return {key: value for key, value in attributes.items() if value is not None}
 
 
 def _node(message: bytes) -> Node:
@@ -182,6 +193,11 @@ def _json(path: str) -> Trace:
         document = msgspec.json.decode(whole(path), type=dict[str, object])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"{shown(path)} is no JSON object: {excerpt(str(error).encode())}") from None
+    return of_graph(document, path)
+
+
+def of_graph(document: Mapping[str, object], path: str) -> Trace:
+    """The trace in a JSON document. Raises FormatError."""
     graph = document.get("workload_graph")
     if not isinstance(graph, list) or not all(isinstance(entry, dict) for entry in graph):
         raise FormatError("workload_graph holds something else: expected a list of nodes")

@@ -94,7 +94,7 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
     Statement(
         "1.26", "KV cache 2 L n_heads s d dtype", "2 L n_heads s d dtype", "COND",
-        "all heads kept (MHA), batch 1; GQA counts KV heads, MLA has no 2 and no heads", _kv, "Step",
+        "all heads kept (MHA), batch 1; GQA counts KV heads, MLA has no 2 and no heads", _kv,
     ),
     Statement("1.27", "MLA makes it smaller", "5-8x", "APPROX", "against other models' GQA; baseline unstated", _mla),
     Statement(

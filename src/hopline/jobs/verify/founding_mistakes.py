@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from hopline.curve import Hop
+from hopline.jobs.verify import founding_overlap as overlap
 from hopline.jobs.verify.figures import Figure, Statement, plain, rate, seconds, volume
 from hopline.jobs.verify.founding_examples import (
     B2B,
@@ -132,7 +133,8 @@ STATEMENTS: tuple[Statement, ...] = (
         "whole pieces each round; fold in and out where N is no power of two", needs="Schedules",
     ),
     Statement(
-        "M9", "buckets as max(T_c, first ready + ΣT)", "", "WRONG", "the last bucket is always exposed", needs="Step"
+        "M9", "buckets as max(T_c, first ready + ΣT)", "", "WRONG", "the last bucket is always exposed",
+        overlap.last_bucket,
     ),
     Statement(
         "M10", "KV by all heads, MLA doubled, no dtype", "", "WRONG", "KV heads; no 2 for MLA; bytes need dtype", _kv
@@ -150,7 +152,7 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
     Statement(
         "M14", "pipeline bubble over which time", "(p-1)/m", "WRONG",
-        "over the ideal; (p-1)/(m+p-1) over the total; v chunks divide it", needs="Step",
+        "over the ideal; (p-1)/(m+p-1) over the total; v chunks divide it", overlap.bubbles,
     ),
     Statement("M15", "full duplex without the memory", "", "WRONG", "both ways share the memory", _duplex),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hopline.jobs.verify import founding_overlap as overlap
 from hopline.jobs.verify.figures import Figure, Statement, plain, rate, seconds, volume
 from hopline.machine.slots import Slots
 from hopline.model import forwarding, limits
@@ -116,17 +117,17 @@ def _prefill() -> tuple[Figure, ...]:
 
 
 STATEMENTS: tuple[Statement, ...] = (
-    Statement("2.1", "serial step: the sum of its parts", "sum", "RIGHT", "nothing overlaps", needs="Step"),
+    Statement("2.1", "serial step: the sum of its parts", "sum", "RIGHT", "nothing overlaps", overlap.serial),
     Statement(
         "2.2", "step with overlap", "max(T_c, T_ready+T_n)+T_u", "COND",
-        "one collective, ready at T_ready, no contention; buckets must be simulated", needs="Step",
+        "one collective, ready at T_ready, no contention; buckets must be simulated", overlap.overlapped,
     ),
     Statement(
         "2.3", "speed-up when communication is s times faster", "(T_c+T_n)/(T_c+T_n/s)", "COND",
-        "T_c is everything else: compute and update", needs="Step",
+        "T_c is everything else: compute and update", overlap.speedup,
     ),
     Statement(
-        "2.4", "the example's gains", "-83 %, -21 %, 1.27x", "RIGHT", "83 % less time, not 83 % faster", needs="Step"
+        "2.4", "the example's gains", "-83 %, -21 %, 1.27x", "RIGHT", "83 % less time, not 83 % faster", overlap.gains
     ),
     Statement(
         "2.5", "16 and 8 slots, 16 operations", "20/80 µs, 48/80 µs", "RIGHT",
@@ -177,7 +178,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "2.21", "hierarchy against ring", "7.6 against 1.3 ms", "WRONG",
         "misleading: one NIC against eight; eight rings are faster than the hierarchy", needs="Schedules",
     ),
-    Statement("2.22", "the three steps", "29.6, 23.3, 24.3 ms", "RIGHT", "arithmetic", needs="Step"),
+    Statement("2.22", "the three steps", "29.6, 23.3, 24.3 ms", "RIGHT", "arithmetic", overlap.three),
     Statement(
         "2.23", "128 x 256 B in flight, 2 µs", "16.4 GB/s, 33 %", "RIGHT", "the 2 µs do not grow with load", _window
     ),
@@ -187,13 +188,13 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement("2.25", "transactions in flight for 50 GB/s", "391", "RIGHT", "Little's law, rounded up", _transactions),
     Statement(
         "2.26", "step with overlap", "22 ms", "COND",
-        "every gradient of the collective is there at 17 ms", needs="Step",
+        "every gradient of the collective is there at 17 ms", overlap.hidden,
     ),
     Statement(
         "2.27", "overlap iff T_ready + T_comm <= T_compute", "", "WRONG",
-        "that hides all of it; part is hidden whenever T_ready < T_compute", needs="Step",
+        "that hides all of it; part is hidden whenever T_ready < T_compute", overlap.partly,
     ),
-    Statement("2.28", "budget for the collective", "3 ms", "RIGHT", "20 - 17 ms", needs="Step"),
+    Statement("2.28", "budget for the collective", "3 ms", "RIGHT", "20 - 17 ms", overlap.budget),
     Statement(
         "2.29", "decode: an all-reduce twice a layer", "10 KiB", "COND",
         "batch 1; start-up dominates", _decode, "Schedules",

@@ -18,6 +18,7 @@ from hopline.jobs.verify.deadlocks import buffer_dependency
 from hopline.jobs.verify.inputs import Inputs, hops, number, numbers, optional, text, whole
 from hopline.jobs.verify.queues import QUEUE_KINDS
 from hopline.jobs.verify.slots import SLOT_KINDS
+from hopline.jobs.verify.steps import STEP_KINDS
 from hopline.model import chunks, forwarding, limits, pipeline
 from hopline.quantity import convert
 
@@ -208,5 +209,6 @@ KINDS: dict[str, Kind] = {
     **COLLECTIVE_KINDS,
     **SLOT_KINDS,
     **QUEUE_KINDS,
+    **STEP_KINDS,
 }
 """Kind of case -> its inputs -> its outputs."""

@@ -1,0 +1,164 @@
+"""Lines of training logs: which hold a step, a timer, a restart.
+
+What belongs here: the tables of patterns, and what a line says by itself. How lines make a log is ``training_logs``.
+Layouts: ``training.py`` and ``timers.py`` of Megatron-LM; progress of NeMo and Lightning; DeepSpeed's pipeline engine;
+``metrics.py`` of torchtitan.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hopline.formats.source import opened
+from hopline.records.step_log import Basis
+
+LONGEST = 1 << 16
+"""Bytes of a line; longer ones are left out."""
+_PIECE = 1 << 20
+_NUMBER = r"(?P<time>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"
+_MILLI = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class StepKind:
+    """Whose line it is.
+
+    Attributes
+    ----------
+    name, title
+        In JSON, and for people.
+    keys
+        Texts that all such lines hold: looked for before the pattern.
+    pattern
+        With the groups ``step`` and ``time``, or ``rate`` and ``unit``.
+    scale
+        Seconds of a unit of ``time``; 0: the line has none.
+    basis
+        Where times come from.
+    """
+
+    name: str
+    title: str
+    keys: tuple[str, ...]
+    pattern: re.Pattern[str]
+    scale: float
+    basis: Basis
+
+
+STEP_KINDS = (
+    StepKind(
+        "megatron", "Megatron-LM (also Megatron-DeepSpeed)", ("iteration", "elapsed"),
+        re.compile(
+            r"\biteration[ =:]*(?P<step>\d+)\s*/\s*\d+\s*\|.*?"
+            r"\belapsed[ _]time[ _]per[ _]iteration[ _]*\(?ms\)?\s*[:=]\s*" + _NUMBER
+        ), _MILLI, "printed",
+    ),
+    StepKind(
+        "nemo", "NeMo", ("global_step", "train_step_timing"),
+        re.compile(r"\bglobal_step\s*[:=]\s*(?P<step>\d+).*?\btrain_step_timing in s\s*[:=]\s*" + _NUMBER), 1.0, "printed",
+    ),
+    StepKind(
+        "deepspeed", "DeepSpeed", ("steps:", "iter time (s):"),
+        re.compile(r"\bsteps:\s*(?P<step>\d+)\s+loss:.*?\biter time \(s\):\s*" + _NUMBER), 1.0, "printed",
+    ),
+    StepKind(
+        "torchtitan", "torchtitan", ("step:", "loss:", "tps:"),
+        re.compile(r"\bstep:\s*(?P<step>\d+)\s.*?\bloss:.*?\btps:\s*(?P<tps>[\d,]+)"), 0.0, "stamps",
+    ),
+    StepKind(
+        "lightning", "Lightning's progress bar", ("Epoch", "it"),
+        re.compile(r"\bEpoch \d+:.*?(?P<step>\d+)/\d+ \[[\d:]+<[\d:?]+,\s*(?P<rate>\d+(?:\.\d+)?)(?P<unit>s/it|it/s)"),
+        1.0, "smoothed",
+    ),
+)  # fmt: skip
+"""Kinds of logs, in the order in which they win where lines are as many."""
+
+ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
+LABEL = re.compile(r"\s*(?:\[(?:rank|default|Rank )?(\d{1,7})\]|\[\d+,(\d{1,7})\]<std|(\d{1,7}):\s)")
+RESTART = re.compile(
+    r"loaded checkpoint|[Rr]estor(?:ed|ing) (?:from|states? from)|[Rr]esuming (?:from|training)|Loading the checkpoint"
+)
+TIMER_HEAD = re.compile(r"(?P<what>\(min, max\) time|max time|times) across ranks \(ms\):")
+TIMER_PAIR = re.compile(r"([A-Za-z][\w/+-]*) \.{2,}: \((\d+\.?\d*), (\d+\.?\d*)\)")
+TIMER_MOST = re.compile(r"([A-Za-z][\w/+-]*) \.{2,}: (\d+\.?\d*)")
+TIMER_NAME = re.compile(r"^\s+([A-Za-z][\w/+-]*):\s*$")
+TIMER_RANK = re.compile(r"^\s+rank\s+(\d+): (\d+\.?\d*)\s*$")
+TIMER_LINE = re.compile(r"\btime \(ms\) \|(.*)")
+TIMER_PART = re.compile(r"([A-Za-z][\w/ +-]*?): (\d+\.?\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: its number, text without colours, launcher's label ("" where it has none)."""
+
+    number: int
+    text: str
+    label: str
+
+
+def lines(path: str, told: Callable[[str], None], keep: bool = False) -> Iterator[Line]:
+    """The lines of a log; a carriage return ends one, too, as progress bars have it. Those left out are told.
+
+    ``keep`` leaves a pipe's content for the next to open it.
+    """
+    rest, number, cut = b"", 1, 0
+    with opened(path, keep) as file:
+        while data := file.read(_PIECE):
+            *full, rest = (rest + data.replace(b"\r\n", b"\n")).split(b"\n")
+            for raw in full:
+                cut += len(raw) > LONGEST and b"\r" not in raw
+                yield from _parts(raw, number)
+                number += 1
+            if len(rest) > LONGEST and b"\r" in rest:
+                head, _, rest = rest.rpartition(b"\r")
+                yield from _parts(head, number)
+            elif len(rest) > LONGEST:
+                rest = rest[:LONGEST] + b"."
+    yield from _parts(rest, number)
+    if cut:
+        told(f"{cut} line{'s' if cut > 1 else ''} longer than {LONGEST} bytes left out")
+
+
+def _parts(raw: bytes, number: int) -> Iterator[Line]:
+    for part in raw.split(b"\r") if b"\r" in raw else (raw,):
+        if part and len(part) <= LONGEST:
+            text = part.decode("utf-8", "replace")
+            if "\x1b" in text:
+                text = ANSI.sub("", text)
+            found = LABEL.match(text)
+            yield Line(number, text, (found[1] or found[2] or found[3]) if found else "")
+
+
+def stamp_of(text: str) -> float:
+    """Seconds since 1970 of the first time in a line, as if it were UTC; NaN: there is none."""
+    found = STAMP.search(text[:160])
+    if found is None:
+        return float("nan")
+    parts = [int(one) for one in found.groups()[:6]]
+    try:
+        whole = datetime(*parts, tzinfo=UTC).timestamp()  # type: ignore[misc, arg-type]
+    except ValueError:
+        return float("nan")
+    return whole + float(f"0.{found[7] or 0}")
+
+
+def steps(text: str) -> Iterator[tuple[StepKind, int, float]]:
+    """What kinds find in a line: step, and seconds of a step (NaN where the line has none)."""
+    for kind in STEP_KINDS:
+        if all(key in text for key in kind.keys):
+            found = kind.pattern.search(text)
+            if found is not None and len(found["step"]) < 19:
+                yield kind, int(found["step"]), _time(kind, found)
+
+
+def _time(kind: StepKind, found: re.Match[str]) -> float:
+    if not kind.scale:
+        return float("nan")
+    if kind.basis == "smoothed":
+        rate = float(found["rate"])
+        return (rate if found["unit"] == "s/it" else 1 / rate) if rate else float("nan")
+    return float(found["time"]) * kind.scale

@@ -1,0 +1,217 @@
+"""Logs of training programs: step times and timers.
+
+What belongs here: from lines to a StepLog. What a line says is ``training_lines``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hopline.errors import FormatError
+from hopline.formats import training_lines as words
+from hopline.formats.schedules.bounded import usable
+from hopline.formats.source import shown
+from hopline.formats.training_lines import Line, StepKind
+from hopline.records.step_log import BEFORE, Numbers, Seconds, StepLog, Timer
+
+MOST = 20_000_000
+"""Steps of a log."""
+MOST_TIMERS = 1000
+_MILLI = 1e-3
+_NAN = float("nan")
+_Entry = tuple[int, float, float, int, int]
+"""Step, seconds, stamp, mark of the run, line."""
+
+
+def read(path: str) -> StepLog:
+    """The steps of the log at ``path``. Raises FormatError where it has none of a known kind."""
+    usable(path, "training log")
+    told: list[str] = []
+    reading = _Reading(told)
+    for line in words.lines(path, told.append):
+        reading.take(line)
+    kind = reading.kind()
+    if kind is None:
+        titles = ", ".join(one.title for one in words.STEP_KINDS)
+        raise FormatError(f"{shown(path)} has no step times: expected lines of {titles}")
+    return _log(path, kind, reading)
+
+
+def has_steps(text: str) -> bool:
+    """Whether some line of a piece of a log holds a step."""
+    return any(True for line in text.splitlines() for _ in words.steps(line))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was found up to a line."""
+
+    told: list[str]
+    found: dict[tuple[str, str], list[_Entry]] = field(default_factory=dict)
+    """Kind and label -> steps."""
+    timers: dict[str, list[tuple[int, float, float]]] = field(default_factory=dict)
+    step: int = BEFORE
+    starts: int = 0
+    """How often the program said that it starts from a checkpoint."""
+    open: str = ""
+    """What the block of timers says that is being read; "" outside of one."""
+    name: str = ""
+    """Of the timer whose ranks are listed."""
+    count: int = 0
+
+    def take(self, line: Line) -> None:
+        """Read one line."""
+        if self._timer(line.text):
+            return
+        self.open = ""
+        if words.RESTART.search(line.text):
+            self.starts += 1
+        stamp = None
+        for kind, step, time in words.steps(line.text):
+            stamp = words.stamp_of(line.text) if stamp is None else stamp
+            entry = (step, time, stamp, self.starts, line.number)
+            self.found.setdefault((kind.name, line.label), []).append(entry)
+            self.step = step
+            self.count += 1
+            if self.count > MOST:
+                raise FormatError(f"more than {MOST} steps: expected the log of one training job")
+
+    def _timer(self, text: str) -> bool:
+        """Whether the line belongs to a block of timers (Megatron) or is one of its older kind on one line."""
+        head = words.TIMER_HEAD.search(text)
+        if head is not None:
+            self.open, text = head["what"], text[head.end() :]
+            self._rows(text)
+            return True
+        if self.open and self._rows(text):
+            return True
+        row = words.TIMER_LINE.search(text) if "time (ms) |" in text else None
+        if row is None:
+            return False
+        for name, time in words.TIMER_PART.findall(row[1]):
+            self._add(name, _NAN, float(time))
+        return True
+
+    def _rows(self, text: str) -> bool:
+        if self.open == "times":
+            return self._by_rank(text)
+        if self.open.startswith("("):
+            rows = [(name, float(a), float(b)) for name, a, b in words.TIMER_PAIR.findall(text)]
+        else:
+            rows = [(name, _NAN, float(b)) for name, b in words.TIMER_MOST.findall(text)]
+        for row in rows:
+            self._add(*row)
+        return bool(rows)
+
+    def _by_rank(self, text: str) -> bool:
+        """A name, and below it a row a rank."""
+        name, rank = words.TIMER_NAME.match(text), words.TIMER_RANK.match(text)
+        if name is not None:
+            self.name = name[1]
+        elif rank is not None and self.name:
+            self._widen(self.name, float(rank[2]))
+        return name is not None or rank is not None
+
+    def _add(self, name: str, least: float, most: float) -> None:
+        if name in self.timers or len(self.timers) < MOST_TIMERS:
+            self.timers.setdefault(name, []).append((self.step, least * _MILLI, most * _MILLI))
+
+    def _widen(self, name: str, time: float) -> None:
+        rows = self.timers.get(name)
+        if not rows or rows[-1][0] != self.step:
+            self._add(name, time, time)
+            return
+        step, least, most = rows[-1]
+        rows[-1] = (step, min(least, time * _MILLI), max(most, time * _MILLI))
+
+    def kind(self) -> StepKind | None:
+        """The kind with most lines; of as many, the first of the table."""
+        counts = Counter[str]()
+        for (name, _), entries in self.found.items():
+            counts[name] += len(entries)
+        order = sorted(words.STEP_KINDS, key=lambda kind: -counts[kind.name])
+        return order[0] if counts else None
+
+
+def _log(path: str, kind: StepKind, reading: _Reading) -> StepLog:
+    told = reading.told
+    entries = _once(_of_one(kind, reading, told), told)
+    step = np.array([one[0] for one in entries], np.int64)
+    time = np.array([one[1] for one in entries], np.float64)
+    stamp = np.array([one[2] for one in entries], np.float64)
+    run = _runs(step, [one[3] for one in entries])
+    line = np.array([one[4] for one in entries], np.int64)
+    if not kind.scale:
+        time = _from_stamps(path, step, stamp, run, told)
+    good = np.isfinite(time) & (time > 0)
+    if not good.any():
+        raise FormatError(f"{shown(path)} has {len(step)} steps and no time of any: expected at least two with a time")
+    if kind.scale and not good.all():
+        told.append(f"{np.count_nonzero(~good)} steps without a usable time left out")
+    timers = {name: _timer(rows) for name, rows in reading.timers.items()}
+    columns = (step[good], time[good], stamp[good], run[good], line[good])
+    return StepLog(path, kind.name, kind.basis, *columns, timers, tuple(told))
+
+
+def _of_one(kind: StepKind, reading: _Reading, told: list[str]) -> Sequence[_Entry]:
+    """The steps that one rank printed: of several labels, those of the one with most, of as many the lowest."""
+    sides = {label: entries for (name, label), entries in reading.found.items() if name == kind.name}
+    best = min(sides, key=lambda label: (-len(sides[label]), len(label), label))
+    if len(sides) > 1:
+        told.append(f"{len(sides)} ranks print steps: those of label {best or 'none'} are taken")
+    return sides[best]
+
+
+def _once(entries: Iterable[_Entry], told: list[str]) -> list[_Entry]:
+    """Lines that say the step of the line before again are other ranks' (or a progress bar's): the longest time stands."""
+    kept: list[_Entry] = []
+    again = 0
+    for entry in entries:
+        if kept and kept[-1][0] == entry[0]:
+            again += 1
+            if entry[1] > kept[-1][1]:
+                kept[-1] = (entry[0], entry[1], *kept[-1][2:])
+            continue
+        kept.append(entry)
+    if again:
+        told.append(
+            f"{again} lines say the step before them again (other ranks, or a progress bar): the longest time stands"
+        )
+    return kept
+
+
+def _runs(step: Numbers, starts: list[int]) -> Numbers:
+    """A run begins where steps go back, and where the program says that it loaded a checkpoint."""
+    if not len(step):
+        return step
+    begins = (np.diff(step) <= 0) | (np.diff(np.array(starts)) > 0)
+    return np.concatenate(([0], np.cumsum(begins))).astype(np.int64)
+
+
+def _from_stamps(path: str, step: Numbers, stamp: Seconds, run: Numbers, told: list[str]) -> Seconds:
+    """Seconds a step from one line to the next of a run; NaN for its first."""
+    if not np.isfinite(stamp).any():
+        raise FormatError(
+            f"{shown(path)} has steps and tokens per second, and no time of a step: expected lines that begin with the time"
+        )
+    time = np.full(len(step), _NAN)
+    same = np.diff(run) == 0
+    time[1:][same] = (np.diff(stamp)[same]) / np.diff(step)[same]
+    told.append(
+        f"times are those between lines: what stood between them (checkpoints, evaluation) is in them{_coarse(stamp)}"
+    )
+    return time
+
+
+def _coarse(stamp: Seconds) -> str:
+    known = stamp[np.isfinite(stamp)]
+    return "; they are whole seconds" if (known == np.floor(known)).all() else ""
+
+
+def _timer(rows: list[tuple[int, float, float]]) -> Timer:
+    table = np.array([row[1:] for row in rows], np.float64)
+    return Timer(np.array([row[0] for row in rows], np.int64), table[:, 0].copy(), table[:, 1].copy())

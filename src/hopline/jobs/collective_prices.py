@@ -1,0 +1,55 @@
+"""What a collective costs on a network by its fastest algorithm, as start-ups and bytes.
+
+What belongs here: prices from closed forms, once for each size.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hopline.errors import UnknownNameError
+from hopline.jobs.collectives import names
+from hopline.jobs.collectives.ground import Ground, prices
+from hopline.jobs.collectives.pricing import contenders, fastest
+from hopline.jobs.networks import Network
+from hopline.jobs.step_parts import Price
+from hopline.quantity import counted, show
+from hopline.records.contest import Timed
+
+
+class Pricing:
+    """Prices of one collective on one network. Raises what naming and pricing raise."""
+
+    def __init__(self, network: Network, operation: str, algorithm: str | None = None) -> None:
+        self.network, self.asked = network, names.asked(operation, algorithm)
+        self._ground = Ground.of(network)
+        self._found: dict[int, Timed] = {}
+
+    def best(self, size: float) -> Timed:
+        """The fastest algorithm, or the one that was asked for, at ``size`` bytes (a part of one is a whole one)."""
+        whole = math.ceil(size)
+        if whole not in self._found:
+            taking, left = contenders(self.asked.benchmark, self._ground, [whole])
+            if self.asked.algorithm:
+                known = [one.entry.algorithm for one in taking]
+                taking = [one for one in taking if one.entry.algorithm == self.asked.algorithm]
+                reason = next((out.reason for out in left if out.algorithm == self.asked.algorithm), "")
+                if not taking:
+                    raise UnknownNameError(f"algorithm ({reason or 'of this collective'})", self.asked.algorithm, known)
+            self._found[whole] = fastest(taking, whole)[0].at(whole)
+        return self._found[whole]
+
+    def price(self, size: float) -> Price:
+        """Seconds of one."""
+        estimate = self.best(size).estimate
+        start = math.fsum(term.value for term in estimate.terms if term.name.startswith("start-ups"))
+        moved = math.fsum(term.value for term in estimate.terms if term.name.startswith("bytes"))
+        return Price(start, moved, max(0.0, estimate.value - start - moved))
+
+    def words(self, size: float) -> str:
+        """What it goes over, and by which algorithm all of ``size`` would."""
+        best = self.best(size)
+        one = f"{self.asked.benchmark} of {show(size, 'size')} on {counted(self.network.ranks, 'rank')}"
+        one += f" takes {show(best.time, 'time')} by {best.algorithm}"
+        one += f" ({prices(self._ground)})" if prices(self._ground) else ""
+        return one if self.asked.algorithm else f"{one}; each bucket takes its fastest"

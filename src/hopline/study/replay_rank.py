@@ -1,0 +1,177 @@
+"""One rank's part of a replay: its work on the GPU and its host, with what each waited for and for how long after.
+
+What belongs here: from the columns of a trace to activities with lags, in nanoseconds on the common clock. Putting ranks
+together is ``replaying``.
+
+A work begins a lag after its call, and a lag after each work that it waited for. Which of them it began by is seen from what
+such lags take where nothing else is in the way (``Dependencies.launching``, ``following``): the one that then comes last gets
+what is left over, the others are as quick as ever, or as the measured begin allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopline.records.trace import CALL, KERNEL, MEMSET, NONE, Index, Nanoseconds, Trace
+from hopline.schedule.activities import COMPUTE, COPY, HOST, SYNC
+from hopline.study.dependencies import Dependencies
+from hopline.study.replay_host import BACK, LAUNCH, Host, host
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankPart:
+    """Activities of one rank: first its work on the GPU in order of start, then its host.
+
+    Attributes
+    ----------
+    kind, event
+        As ``Activities.kind``, and row of the trace (NONE: host).
+    start, end
+        As measured, nanoseconds from the begin of the span.
+    work
+        Nanoseconds of its own.
+    begin
+        Nanoseconds before which it cannot be ready, of those that nothing in the span precedes; else 0.
+    pairs, lag
+        Who waits for whom, rows of this part, shape (k, 2), and nanoseconds in between.
+    usual
+        The same lags with nothing left over, shape (k,).
+    """
+
+    kind: NDArray[np.uint8]
+    event: Index
+    start: Nanoseconds
+    end: Nanoseconds
+    work: Nanoseconds
+    begin: Nanoseconds
+    pairs: Index
+    lag: Nanoseconds
+    usual: Nanoseconds
+
+
+def rank_part(trace: Trace, depend: Dependencies, offset: int, span: tuple[int, int]) -> RankPart:
+    """The part of ``trace`` that is on in ``span`` (nanoseconds on the common clock, which is the trace's plus ``offset``)."""
+    events = trace.events
+    low, high = span[0] - offset, span[1] - offset
+    on = (events.end > low) & (events.start < high)
+    gpu = np.flatnonzero(on & (events.kind <= MEMSET)).astype(np.int32)
+    start, end = np.maximum(events.start[gpu] - low, 0), events.end[gpu] - low
+    place = np.full(len(events) + 1, NONE, np.int32)
+    place[gpu] = np.arange(len(gpu), dtype=np.int32)
+    blocked = depend.blocked[on[depend.blocked[:, 0]] & (place[depend.blocked[:, 1]] != NONE)]
+    blocked = blocked[events.end[blocked[:, 1]] <= events.end[blocked[:, 0]]]
+    launch = depend.launch[gpu]
+    known = (launch != NONE) & (events.start[launch] >= low)
+    points = host(events.start - low, events.end - low, events.lane, np.unique(launch[known]), np.unique(blocked[:, 0]))
+    called = np.full(len(gpu), NONE, np.int32)
+    called[known] = points.of(LAUNCH, launch[known])
+    before, waits = depend.before[gpu], depend.waits
+    own = np.stack([np.arange(len(gpu), dtype=np.int32), place[before]], 1)[before != NONE]
+    others = np.stack([place[waits[:, 0]], place[waits[:, 1]]], 1)
+    behind = np.concatenate([own, others[others[:, 0] != NONE]])
+    behind = behind[behind[:, 1] != NONE]
+    pairs, lags, usual = _lags(start, end, called, points.time, behind, depend)
+    began = (called == NONE) & ~np.isin(np.arange(len(gpu)), behind[:, 0])
+    kind = np.where(events.kind[gpu] == KERNEL, COMPUTE, COPY).astype(np.uint8)
+    done = [pair + np.array([0, shift]) for pair, shift in zip(pairs, (len(gpu), 0), strict=True)]
+    whole = _Rows(kind, gpu, start, end, end - start, np.where(began, start, 0), done, list(lags), list(usual))
+    thread = np.flatnonzero(on & (events.kind >= CALL))
+    edges = int(max(events.start[thread].min(initial=high) - low, 0)), _step_end(trace, low, high)
+    _add_host(whole, points, place[blocked[:, 1]], points.of(BACK, blocked[:, 0]), *edges)
+    return whole.part()
+
+
+def _lags(
+    start: Nanoseconds, end: Nanoseconds, called: Index, call_time: Nanoseconds, behind: Index, depend: Dependencies
+) -> tuple[tuple[Index, Index], tuple[Nanoseconds, Nanoseconds], tuple[Nanoseconds, Nanoseconds]]:
+    """Pairs (work, point of its call) and (work, work before it), with their lags, and with these as they usually are."""
+    far = np.int64(-(2**62))
+    mine = np.flatnonzero(called != NONE).astype(np.int32)
+    by_call = np.full(len(start), far)
+    by_call[mine] = call_time[called[mine]] + depend.launching
+    by_work = np.full(len(start), far)
+    np.maximum.at(by_work, behind[:, 0], end[behind[:, 1]] + depend.following)
+    rest = np.maximum(start - np.maximum(by_call, by_work), 0)
+    rest[np.maximum(by_call, by_work) == far] = 0
+    binds = by_call >= by_work
+    room = start[mine] - call_time[called[mine]]
+    launch_usual = np.minimum(depend.launching, room)
+    launch_lag = np.where(binds[mine] & (rest[mine] > 0), room, launch_usual)
+    after, first = behind[:, 0], end[behind[:, 1]]
+    room = start[after] - first
+    last = ~binds[after] & (rest[after] > 0) & (first + depend.following == by_work[after])
+    work_usual = np.minimum(depend.following, room)
+    work_lag = np.where(last, room, work_usual)
+    return (np.stack([mine, called[mine]], 1), behind), (launch_lag, work_lag), (launch_usual, work_usual)
+
+
+@dataclass(slots=True, eq=False)
+class _Rows:
+    """A part in the making."""
+
+    kind: NDArray[np.uint8]
+    event: Index
+    start: Nanoseconds
+    end: Nanoseconds
+    work: Nanoseconds
+    begin: Nanoseconds
+    pairs: list[Index]
+    lag: list[Nanoseconds]
+    usual: list[Nanoseconds]
+
+    def add(
+        self, kind: NDArray[np.uint8], start: Nanoseconds, end: Nanoseconds, work: Nanoseconds, begin: Nanoseconds
+    ) -> None:
+        """More rows, of no event."""
+        self.kind = np.concatenate([self.kind, kind])
+        self.event = np.concatenate([self.event, np.full(len(kind), NONE, np.int32)])
+        self.start, self.end = np.concatenate([self.start, start]), np.concatenate([self.end, end])
+        self.work, self.begin = np.concatenate([self.work, work]), np.concatenate([self.begin, begin])
+
+    def wait(self, pairs: Index) -> None:
+        """More pairs, without lags."""
+        self.pairs.append(pairs)
+        self.lag.append(np.zeros(len(pairs), np.int64))
+        self.usual.append(np.zeros(len(pairs), np.int64))
+
+    def part(self) -> RankPart:
+        """All of it."""
+        pairs = np.concatenate(self.pairs).astype(np.int32).reshape(-1, 2)
+        columns = (self.kind, self.event, self.start, self.end, self.work, self.begin)
+        lag, usual = (np.concatenate(lags).astype(np.int64) for lags in (self.lag, self.usual))
+        return RankPart(*columns, pairs, lag, usual)
+
+
+def _add_host(rows: _Rows, points: Host, waited: Index, back: Index, begins: int, ends: int | None) -> None:
+    """The chain of the host below the work, from its first event on, and the host's time after its last point."""
+    base, count = len(rows.kind), len(points)
+    if not count:
+        return
+    first = points.after == NONE
+    before = np.where(first, np.minimum(begins, points.time), points.time[points.after])
+    reach = before.copy()
+    np.maximum.at(reach, back, rows.end[waited])
+    kind = np.where(points.what == BACK, SYNC, HOST).astype(np.uint8)
+    rows.add(kind, before, points.time, np.maximum(points.time - reach, 0), np.where(first, np.maximum(before, 0), 0))
+    number = np.arange(count, dtype=np.int32)
+    rows.wait(np.stack([number, points.after], 1)[~first] + base)
+    rows.wait(np.stack([back + base, waited], 1))
+    if ends is not None and ends > (last := int(points.time[-1])):
+        one = [np.array([value], np.int64) for value in (last, ends, ends - last, 0)]
+        rows.add(np.array([HOST], np.uint8), *one)
+        rows.wait(np.array([[base + count, base + count - 1]], np.int32))
+
+
+def _step_end(trace: Trace, low: int, high: int) -> int | None:
+    """When the last step of the span ends on the host; None where none is marked."""
+    return max(_ends(trace, low, high), default=None)
+
+
+def _ends(trace: Trace, low: int, high: int) -> Iterator[int]:
+    for step in trace.steps:
+        if low < step.end <= high:
+            yield step.end - low

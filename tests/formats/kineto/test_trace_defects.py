@@ -1,0 +1,183 @@
+"""Traces that are no JSON, or odd in what they say: mended and told, or refused."""
+
+import gzip
+import os
+
+import pytest
+from trace_texts import BASE, EVENTS, call, kernel, span, text
+
+from hopline.errors import FormatError
+from hopline.formats.kineto import blocks
+from hopline.formats.kineto.mending import mended
+from hopline.formats.kineto.reader import read_trace
+
+
+def read(tmp_path, content):
+    path = tmp_path / "rank0.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_trace(str(path))
+
+
+def told(trace, *words):
+    return [line for line in trace.told if all(word in line for word in words)]
+
+
+GOOD = text(EVENTS, distributedInfo={"rank": 0}).encode()
+MENDED = {
+    "pointers": ((b'"bytes": 64', b'"bytes": 64, "src": 0x7f1c00'), "1 pointers without quotes"),
+    "NaN": ((b'"bytes": 64', b'"bytes": NaN, "b": -nan, "c": -Infinity, "d": inf'), "2 numbers that are NaN, 2 infinite"),
+    "NaN behind the events": ((b'"distributedInfo"', b'"x": NaN, "distributedInfo"'), "1 numbers that are NaN"),
+    "huge": ((b'"name": "gemm"', b'"name": 1e999, "name": -2.5E+4000, "name": 1e300, "name": "gemm"'), "2 numbers beyond all doubles"),
+    "no value": ((b'"bytes": 64', b'"bytes": '), "1 keys without a value"),
+    "comma": ((b'"bytes": 64', b'"bytes": 64, '), "1 commas before a bracket"),
+    "last comma": ((b'], "distributedInfo"', b' ,\n], "distributedInfo"'), "1 commas before a bracket"),
+    "no UTF-8": ((b'"gemm"', b'"ge\xff\xfemm"'), "2 bytes that are no UTF-8"),
+    "control": ((b'"gemm"', b'"ge\x01m\tm"'), "2 control characters in strings"),
+    "backslash": ((b'"gemm"', b'"ge\\mm\\x \\u12 \\\\ \\" 0x5 NaN,]"'), "3 stray backslashes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1 << 8, 1 << 20])
+@pytest.mark.parametrize("defect", MENDED)
+def test_what_can_be_mended_is_told(tmp_path, monkeypatch, defect, size):
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    (old, new), words = MENDED[defect]
+    assert GOOD.count(old) == 1
+    trace = read(tmp_path, GOOD.replace(old, new))
+    assert len(trace.events) == 5
+    assert trace.rank == 0
+    assert told(trace, "no JSON and was mended", words)
+    assert trace.events.end.tolist() == read(tmp_path, GOOD).events.end.tolist()
+
+
+def test_good_text_is_not_touched():
+    counts = {}
+    assert mended(GOOD, counts) == GOOD
+    assert counts == {}
+
+
+def test_names_keep_what_looks_like_a_defect(tmp_path):
+    name = 'f<0x1F>(NaN, Infinity,], :}) \\ " 1e999'
+    assert read(tmp_path, text([span(name, 0, 1)])).names == (name,)
+    broken = text([span(name, 0, 1, n=1)]).replace('"n": 1', '"n": NaN')
+    assert read(tmp_path, broken).names == (name,)
+
+
+def test_cut_gzip(tmp_path):
+    with pytest.raises(FormatError, match="is cut: its compressed data stops"):
+        read(tmp_path, gzip.compress(GOOD * 50)[:-40])
+
+
+def test_a_sparse_file_is_refused_at_once(tmp_path):
+    path = tmp_path / "sparse.json"
+    with path.open("wb") as file:
+        file.truncate(8 << 30)
+    with pytest.raises(FormatError, match="holds only NUL bytes"):
+        read_trace(str(path))
+    with path.open("r+b") as file:
+        file.write(GOOD[:-40])
+    with pytest.raises(FormatError, match="NUL bytes"):
+        read_trace(str(path))
+    assert os.stat(path).st_size == 8 << 30
+
+
+ODD = {
+    "no time": ({"ts": None}, 2, "without a time that is a number: left out"),
+    "a time that is text": ({"ts": "soon"}, 2, "without a time that is a number: left out"),
+    "an absurd time": ({"ts": 1e300}, 2, "without a time that is a number: left out"),
+    "a time of another age": ({"ts": 5}, 2, "more than 30 days from most others"),
+    "a huge whole time": ({"ts": 10**40}, 2, "without a time that is a number: left out"),
+    "a negative length": ({"dur": -4}, 3, "of negative length: taken as of no length"),
+    "a length that is text": ({"dur": "long"}, 3, "with a length that is no number: taken as of no length"),
+    "an absurd length": ({"dur": 1e15}, 2, "more than 30 days"),
+    "no length": ({"dur": None}, 3, ""),
+    "a name that is a list": ({"name": ["a"]}, 3, ""),
+    "no name": ({"name": None}, 3, ""),
+    "a category that is an object": ({"cat": {"a": 1}}, 2, ""),
+    "a thread that is a list": ({"tid": [1, 2]}, 3, ""),
+    "arguments that are a list": ({"args": [1]}, 3, ""),
+    "arguments that are text": ({"args": "x"}, 3, ""),
+    "a correlation that is text": ({"args": {"correlation": "77"}}, 3, ""),
+    "a huge correlation": ({"args": {"correlation": 10**30}}, 3, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ODD)
+@pytest.mark.parametrize(
+    "make", [lambda: span("odd", 3, 1), lambda: call("odd", 3, 1, 5), lambda: kernel("odd", 3, 1, 5)]
+)
+def test_odd_events(tmp_path, way, make):
+    change, rows, words = ODD[way]
+    odd = make() | change
+    trace = read(tmp_path, text([span("a", 0, 2), odd, span("b", 2, 9)]))
+    assert len(trace.events) == rows
+    assert trace.counts["events"] == 3
+    assert trace.base == BASE * 1000
+    assert (trace.events.end >= trace.events.start).all()
+    assert len(told(trace, "1 event ", words)) == 1 if words else len(trace.told) == 1
+
+
+def test_a_correlation_as_text_is_the_number(tmp_path):
+    trace = read(tmp_path, text([call("c", 0, 1, "77"), kernel("k", 2, 1, "0x4d")]))
+    assert trace.events.correlation.tolist() == [77, 77]
+
+
+def test_things_in_the_list_that_are_no_events(tmp_path):
+    trace = read(tmp_path, text([None, *EVENTS, 5, "x", [], {}]))
+    assert len(trace.events) == 5
+    assert trace.counts["events"] == len(EVENTS) + 5
+
+
+def test_duplicate_keys_take_the_last(tmp_path):
+    trace = read(tmp_path, text([span("a", 0, 1)]).replace('"dur": 1', '"dur": 1, "dur": 2'))
+    assert trace.events.end.tolist() == [2000]
+
+
+def test_events_in_any_order(tmp_path):
+    trace = read(tmp_path, text(EVENTS[::-1]))
+    assert trace.events.start.tolist() == read(tmp_path, text()).events.start.tolist()
+
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ([], "has no events"),
+        ([{"ph": "M"}, {"ph": "i", "ts": 5}], "has no event with a length (1 of ph M, 1 of ph i)"),
+        (
+            [{"ph": "b", "cat": "COLL", "id": 1, "ts": 5}],
+            "(1 of ph b): begins and ends, as NCCL's profiler plugin writes them",
+        ),
+    ],
+)
+def test_nothing_with_a_length(tmp_path, events, why):
+    with pytest.raises(FormatError) as error:
+        read(tmp_path, text(events))
+    assert why in str(error.value)
+
+
+def test_begins_and_ends_are_left_out_and_told(tmp_path):
+    apart = [{"ph": ph, "cat": "COLL", "name": "AllReduce", "id": 1, "pid": 1, "tid": 1, "ts": BASE} for ph in "be"]
+    trace = read(tmp_path, text([*apart, *EVENTS]))
+    assert len(trace.events) == 5
+    assert told(trace, "2 events whose begin and end stand apart")
+
+
+def test_only_events_that_are_not_kept(tmp_path):
+    trace = read(tmp_path, text([span("f", 0, 1, "python_function")]))
+    assert len(trace.events) == 0
+    assert trace.collectives == trace.steps == ()
+    assert trace.counts["X:python_function"] == 1
+    assert told(trace, "no event is of a kind that is used")
+
+
+@pytest.mark.parametrize("what", ["folder", "absent", "empty", "null"])
+def test_paths_that_cannot_be_read(tmp_path, what):
+    path = tmp_path / what
+    if what == "folder":
+        path.mkdir()
+    if what == "empty":
+        path.touch()
+    with pytest.raises(FormatError) as error:
+        read_trace(str(path) + ("\0" if what == "null" else ""))
+    assert "\n" not in str(error.value)
+    assert "benchmark" not in str(error.value)

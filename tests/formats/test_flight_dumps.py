@@ -1,0 +1,230 @@
+"""Dumps of the flight recorder in every dress, and files that are none."""
+
+import collections
+import copyreg
+import json
+import os
+import pickle
+import struct
+import time
+import tracemalloc
+
+import pytest
+from flight_dumps import START, document, entry, save
+
+from hopline.errors import FormatError
+from hopline.formats import flight, inert_pickle
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_pickles_of_every_protocol_and_json_say_the_same(tmp_path, protocol):
+    dump = document([entry(i) for i in range(3)])
+    read = flight.read(save(tmp_path, 3, dump, protocol))
+    again = flight.read(save(tmp_path, 3, dump, as_json=True))
+    assert read.calls == again.calls
+    assert read.rank == 3
+    call = read.calls[1]
+    assert (call.op, call.group, call.sequence, call.inputs, call.dtypes) == (
+        "all_reduce",
+        "0",
+        1,
+        ((1024,),),
+        (("Float",),) * 2,
+    )
+    assert (call.created, call.timeout, call.where) == (START + 10**9, 600.0, "train.py:120 step")
+    assert read.groups["0"].ranks == (0, 1, 2, 3)
+    assert read.told == ()
+
+
+def test_older_versions(tmp_path):
+    old = {
+        "record_id": 5, "pg_id": 2, "seq_id": 9, "profiling_name": "nccl:recv 1<-0", "state": "started",
+        "time_created_us": 1_700_000_000_000_000, "input_sizes": [[2]], "output_sizes": [[2]],
+    }  # fmt: skip
+    dump = flight.read(save(tmp_path, 0, [old]))
+    (call,) = dump.calls
+    assert (call.group, call.sequence, call.point, call.source, call.target) == ("2", 9, True, 0, 1)
+    assert call.created == START
+    assert "bare list" in dump.version
+    assert any("begins with call 5" in remark for remark in dump.told)
+
+
+def test_status_tells_how_far_a_group_came(tmp_path):
+    dump = document([entry(3)], pg_status={"0": {"last_enqueued_collective": 8, "last_completed_collective": 3}})
+    assert flight.read(save(tmp_path, 0, dump)).reached == {"0": 8}
+    dump["pg_status"]["0"] = {"last_enqueued_collective": "8"}
+    assert flight.read(save(tmp_path, 0, dump, as_json=True)).reached == {"0": 8}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"state": "lost"}, "has state 'lost': expected one of scheduled, started, completed"),
+        ({"profiling_name": 7}, "has profiling_name=7"),
+        ({"profiling_name": "nccl: \n"}, "expected a name like 'nccl:all_reduce'"),
+        ({"record_id": -1}, "has record_id=-1: expected a whole number"),
+        ({"collective_seq_id": 1.5}, "has collective_seq_id=1.5"),
+        ({"input_sizes": [["x"]]}, "has a shape ['x'] in input_sizes"),
+        ({"input_sizes": 3}, "has input_sizes 3: expected a list of shapes"),
+    ],
+)
+def test_a_field_that_is_wrong_is_named(tmp_path, change, words):
+    path = save(tmp_path, 0, document([entry(0), entry(1) | change]))
+    with pytest.raises(FormatError) as error:
+        flight.read(path)
+    assert words in str(error.value)
+    assert "entry 1" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# --- pickles that are programs --------------------------------------------------------------------------------------
+
+
+class Runs:
+    """Unpickled by pickle, it makes a file."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.system, (f"touch {self.mark}",)
+
+
+class Built:
+    """Reduced to NEWOBJ and BUILD."""
+
+    def __init__(self):
+        self.x = 1
+
+
+def programs(mark):
+    """Pickles that pickle itself would do something for."""
+    evil = Runs(mark)
+    for protocol in range(6):
+        yield pickle.dumps(evil, protocol)
+        yield pickle.dumps({"entries": [entry(0), {"frames": [evil]}]}, protocol)
+        yield pickle.dumps(Built(), protocol)
+        yield pickle.dumps(collections.OrderedDict(a=1), protocol)
+    yield b"cos\nsystem\n(S'touch " + str(mark).encode() + b"'\ntR."
+    yield b"(S'touch " + str(mark).encode() + b"'\nios\nsystem\n."
+    yield b"(cos\nsystem\nS'touch " + str(mark).encode() + b"'\no."
+    yield b"\x80\x04\x8c\x02os\x8c\x06system\x93."
+    yield b"Pfile\n."
+    yield b"K\x01Q."
+    yield b"\x80\x02\x82\x01."
+    yield b"\x80\x02\x83\x01\x00."
+    yield b"\x80\x02\x84\x01\x00\x00\x00."
+    yield b"\x80\x05\x97."
+    yield b"]}b."
+
+
+def test_nothing_is_run(tmp_path):
+    mark = tmp_path / "mark"
+    count = 0
+    for number, data in enumerate(programs(mark)):
+        path = tmp_path / f"trace_{number}"
+        path.write_bytes(data)
+        with pytest.raises(FormatError) as error:
+            flight.read(str(path))
+        assert "nothing of it was run" in str(error.value)
+        assert "\n" not in str(error.value)
+        count += 1
+    assert count > 30
+    assert not mark.exists()
+
+
+def test_the_extension_registry_is_not_asked(tmp_path):
+    """A code that the process knows would be resolved by pickle without looking at any name."""
+    copyreg.add_extension("os", "system", 240)
+    try:
+        with pytest.raises(FormatError, match="EXT1"):
+            inert_pickle.read(b"\x80\x02\x82\xf0(X\x04\x00\x00\x00truetR.", "it")
+    finally:
+        copyreg.remove_extension("os", "system", 240)
+
+
+def bombs():
+    """Pickles that ask for more than they are worth."""
+    yield b"\x80\x02}r\xff\xff\xff\x7f."
+    yield b"\x80\x04\x8d" + struct.pack("<Q", 1 << 62) + b"x."
+    yield b"\x80\x04\x8e" + struct.pack("<Q", 1 << 40) + b"x."
+    yield b"\x80\x05\x96" + struct.pack("<Q", 1 << 40) + b"x."
+    yield b"\x80\x02\x8b" + struct.pack("<i", 1 << 30) + b"x."
+    yield b"\x80\x02\x8b" + struct.pack("<i", -5) + b"x."
+    yield b"\x80\x04\x95" + struct.pack("<Q", 1 << 60) + b"."
+    yield b"L" + b"9" * 100_000 + b"\n."
+    yield b"(" * 100_000 + b"."
+    yield b"\x80\x02]q\x00" + b"(" + b"h\x00" * 1000 + b"e."
+    yield b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b"."
+    yield b"p" * 10
+    yield b"\x80\x07."
+    yield b"0" * 5
+    yield b"."
+    yield b"(."
+    yield b"\x80\x02h\x05."
+    yield b"\x80\x02}(K\x01u."
+    yield b"\x80\x02}]K\x01s."
+    yield b"S'a\n."
+    yield b"\x80\x02X\x02\x00\x00\x00\xff\xfe."
+
+
+def test_bombs_cost_no_more_than_they_weigh(tmp_path):
+    for number, data in enumerate(bombs()):
+        path = tmp_path / f"trace_{number}"
+        path.write_bytes(data)
+        tracemalloc.start()
+        begun = time.perf_counter()
+        try:
+            with pytest.raises(FormatError) as error:
+                flight.read(str(path))
+            assert tracemalloc.get_traced_memory()[1] < 1 << 26
+        finally:
+            tracemalloc.stop()
+        assert "\n" not in str(error.value)
+        assert time.perf_counter() - begun < 5
+
+
+def test_laughs_are_shared_and_not_made(tmp_path):
+    """Ten lists of ten of the one before, to the thirtieth; and a list of shapes that all calls share."""
+    laughs = b"\x80\x02]q\x00" + b"".join(
+        b"](" + b"h" + bytes([i]) + (b"h" + bytes([i])) * 9 + b"eq" + bytes([i + 1]) for i in range(30)
+    )
+    path = tmp_path / "trace_0"
+    path.write_bytes(laughs + b".")
+    with pytest.raises(FormatError):
+        flight.read(str(path))
+    shapes = [[1] * 60 for _ in range(1000)]
+    calls = [entry(i) | {"input_sizes": shapes, "output_sizes": shapes} for i in range(3000)]
+    begun = time.perf_counter()
+    dump = flight.read(save(tmp_path, 1, document(calls)))
+    assert time.perf_counter() - begun < 5
+    assert dump.calls[0].inputs is dump.calls[-1].inputs
+
+
+def test_cut_anywhere_it_is_one_line(tmp_path):
+    data = pickle.dumps(document([entry(0), entry(1)]), 2)
+    text = json.dumps(document([entry(0)])).encode()
+    for whole in (data, text):
+        for end in range(0, len(whole) - 1, 17):
+            path = tmp_path / "trace_0"
+            path.write_bytes(whole[:end])
+            with pytest.raises(FormatError) as error:
+                flight.read(str(path))
+            assert "\n" not in str(error.value)
+
+
+def test_random_bytes_are_refused_or_read(tmp_path):
+    import random
+
+    rng = random.Random(1)
+    whole = bytearray(pickle.dumps(document([entry(0), entry(1)]), 2))
+    path = tmp_path / "trace_0"
+    for _ in range(400):
+        hurt = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            hurt[rng.randrange(len(hurt))] = rng.randrange(256)
+        path.write_bytes(hurt)
+        try:
+            flight.read(str(path))
+        except FormatError as error:
+            assert "\n" not in str(error)

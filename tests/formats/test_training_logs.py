@@ -1,0 +1,196 @@
+"""Training logs of several programs, as launchers and terminals leave them."""
+
+import gzip
+import math
+
+import numpy as np
+import pytest
+
+from hopline.errors import FormatError
+from hopline.formats import training_logs
+
+
+def megatron(step, time_ms, prefix=""):
+    return (
+        f"{prefix} iteration {step:8d}/  500 | consumed samples: {step * 512:12d} | elapsed time per iteration (ms): {time_ms} | "
+        "learning rate: 1.499E-05 | global batch size:   512 | lm loss: 1.376514E+01 | loss scale: 65536.0 |"
+    )
+
+
+def read(tmp_path, lines, name="train.log"):
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n")
+    return training_logs.read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "step", "time"),
+    [
+        (megatron(100, 1234.5), "megatron", 100, 1.2345),
+        (megatron(100, "1234.5/1300.1"), "megatron", 100, 1.2345),
+        (megatron(7, 271607.0, "[default0]: [2025-05-27 15:23:07]"), "megatron", 7, 271.607),
+        (" iteration=  3/ 10 | consumed_samples= 9 | elapsed_time_per_iteration_ms=29.5 | lm loss=1", "megatron", 3, 0.0295),
+        (
+            " samples/sec: 7.799 | iteration       34/   10000 | elapsed time per iteration (ms): 4103.1 | lm_loss: 1.1E+01 |",
+            "megatron", 34, 4.1031,
+        ),
+        (
+            "Training epoch 0, iteration 1/249 | lr: 3.9e-06 | global_step: 11 | reduced_train_loss: 1.6 | "
+            "train_step_timing in s: 2.505 | consumed_samples: 16", "nemo", 11, 2.505,
+        ),
+        (
+            "Epoch 0: : 100%|###| 100/100 [10:48<00:00, reduced_train_loss=0.0172, global_step=99.00, "
+            "train_step_timing in s=3.130]", "nemo", 99, 3.13,
+        ),
+        ("steps: 10 loss: 8.4375 iter time (s): 0.532 samples/sec: 15.034", "deepspeed", 10, 0.532),
+        ("Epoch 3:  10%|#  | 10/100 [01:23<12:30,  8.34s/it, v_num=0]", "lightning", 10, 8.34),
+        ("Epoch 3:  10%|#  | 10/100 [00:03<00:30,  4.00it/s, v_num=0]", "lightning", 10, 0.25),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("prefix", ["", "0: ", "[1,0]<stdout>: ", "\x1b[32m[2024-01-01 10:00:00][INFO] \x1b[0m"])
+def test_a_line_of_each_program(tmp_path, line, kind, step, time, prefix):
+    log = read(tmp_path, ["hello", prefix + line, "bye"])
+    assert (log.kind, log.step.tolist(), log.line.tolist()) == (kind, [step], [2])
+    assert log.time[0] == pytest.approx(time)
+
+
+def titan(step, clock, prefix="[rank0]:"):
+    return (
+        f"{prefix}[titan] 2025-06-16 22:{clock} - root - INFO - step: {step:3d}  loss:  6.13  memory: 49.66GiB(52.28%)  "
+        "tps: 5,856  tflops: 339.16  mfu: 34.29%"
+    )
+
+
+def test_torchtitan_has_the_times_between_its_lines(tmp_path):
+    log = read(tmp_path, [titan(200, "30:50,322"), titan(210, "31:04,970"), titan(220, "31:18,934")])
+    assert log.step.tolist() == [210, 220]
+    assert log.time == pytest.approx([1.4648, 1.3964])
+    assert log.basis == "stamps"
+    assert any("what stood between them" in remark for remark in log.told)
+
+
+def test_ranks_that_all_print(tmp_path):
+    rows = [titan(step, f"30:{10 + step:02d},000", "") for step in range(5) for _ in range(8)]
+    log = read(tmp_path, rows)
+    assert log.step.tolist() == [1, 2, 3, 4]
+    assert log.time == pytest.approx([1.0] * 4)
+    assert any("35 lines say the step before them again" in remark for remark in log.told)
+    rows = [titan(step, f"30:{10 + step:02d},{rank}00", f"[rank{rank}]:") for step in range(5) for rank in range(8)]
+    log = read(tmp_path, rows)
+    assert log.time == pytest.approx([1.0] * 4)
+    assert any("8 ranks print steps: those of label 0" in remark for remark in log.told)
+
+
+def test_without_times_it_is_said(tmp_path):
+    with pytest.raises(FormatError, match="no time of a step"):
+        read(tmp_path, ["step:  1  loss: 8.1  tps: 5,432", "step:  2  loss: 8.1  tps: 5,432"])
+    with pytest.raises(FormatError, match="no time of any: expected at least two"):
+        read(tmp_path, [titan(1, "30:50,322")])
+
+
+def test_timers_belong_to_the_step_before_them(tmp_path):
+    log = read(
+        tmp_path,
+        [
+            "(min, max) time across ranks (ms):",
+            "    model-and-optimizer-setup ......................: (1020.90, 1022.97)",
+            megatron(1, 30000.0),
+            "(min, max) time across ranks (ms):",
+            "    forward-backward ...............................: (26094.39, 26095.09)",
+            "    optimizer ......................................: (3407.56, 3409.92)",
+            megatron(2, 20000.0),
+            "INFO:megatron.core.timers:(min, max) time across ranks (ms):",
+            "    forward-backward ...............................: (16094.39, 16095.09)",
+            "    optimizer ......................................: (407.56, 409.92)",
+            "  saved checkpoint [ t 1/1, p 1/1 ] (min, max) time across ranks (ms): save-checkpoint ......: (24895.07, 24895.13)",
+        ],
+    )
+    assert log.timers["model-and-optimizer-setup"].step.tolist() == [-1]
+    assert log.timers["forward-backward"].step.tolist() == [1, 2]
+    assert log.timers["optimizer"].least == pytest.approx([3.40756, 0.40756])
+    assert log.timers["optimizer"].most == pytest.approx([3.40992, 0.40992])
+    assert log.timers["save-checkpoint"].most == pytest.approx([24.89513])
+
+
+def test_timers_of_other_ages(tmp_path):
+    log = read(
+        tmp_path,
+        [
+            megatron(1, 30.0),
+            "max time across ranks (ms):",
+            "    forward-backward ...............................: 26095.09",
+            megatron(2, 30.0),
+            "times across ranks (ms):",
+            "  optimizer:",
+            "     rank  0: 10.00",
+            "     rank  1: 14.50",
+            "     rank  2: 12.00",
+            megatron(3, 30.0),
+            "time (ms) | forward: 659.86 | backward: 2164.69 | backward-allreduce: 0.00 | batch generator: 0.83",
+        ],
+    )
+    assert math.isnan(log.timers["forward-backward"].least[0])
+    assert log.timers["optimizer"].least == pytest.approx([0.010])
+    assert log.timers["optimizer"].most == pytest.approx([0.0145])
+    assert log.timers["batch generator"].most == pytest.approx([0.00083])
+    assert log.timers["backward"].step.tolist() == [3]
+
+
+def test_restarts(tmp_path):
+    rows = [megatron(i, 100.0) for i in range(1, 8)]
+    rows += [" successfully loaded checkpoint from /x at iteration 5"] + [megatron(i, 100.0) for i in range(6, 10)]
+    rows += [" successfully loaded checkpoint from /x at iteration 9"] + [megatron(i, 100.0) for i in range(10, 12)]
+    log = read(tmp_path, rows)
+    assert log.run.tolist() == [0] * 7 + [1] * 4 + [2] * 2
+
+
+def test_progress_bars_without_newlines(tmp_path):
+    path = tmp_path / "bar.log"
+    bar = "\r".join(
+        f"Epoch 0: {i}%|#| {i}/1000 [00:10<00:10,  2.00it/s, v_num=0]" for i in range(1, 1000) for _ in range(3)
+    )
+    path.write_text(bar)
+    log = training_logs.read(str(path))
+    assert log.step.tolist() == list(range(1, 1000))
+    assert (log.time == 0.5).all()
+
+
+def test_packed_windows_and_hurt_logs(tmp_path):
+    rows = "\r\n".join([megatron(i, 100.0 + i) for i in range(50)])
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress(rows.encode()))
+    plain = training_logs.read(str(path))
+    assert len(plain) == 50
+    path.write_bytes(gzip.compress(rows.encode())[:-20])
+    with pytest.raises(FormatError, match="is cut"):
+        training_logs.read(str(path))
+    path.write_bytes(("\ufeff" + rows).encode("utf-16"))
+    assert len(training_logs.read(str(path))) == 50
+    hurt = (
+        b"\xff\xfe\x00" * 10
+        + b"\n"
+        + rows.encode()[:-150]
+        + b"\n"
+        + b"x" * 200_000
+        + b"\n"
+        + megatron(99, 7.0).encode()
+    )
+    path.write_bytes(b"text\n" + hurt)
+    log = training_logs.read(str(path))
+    assert log.step[-1] == 99
+    assert any("longer than" in remark for remark in log.told)
+
+
+@pytest.mark.parametrize("text", ["", "hello\nworld\n", "iteration 5/10 | elapsed time per iteration (ms): nan |\n"])
+def test_logs_without_steps(tmp_path, text):
+    path = tmp_path / "x.log"
+    path.write_text(text)
+    with pytest.raises(FormatError) as error:
+        training_logs.read(str(path))
+    assert "\n" not in str(error.value)
+
+
+def test_times_of_zero_are_left_out(tmp_path):
+    log = read(tmp_path, [megatron(1, 0.0), megatron(2, 10.0)])
+    assert log.step.tolist() == [2]
+    assert np.isfinite(log.time).all()

@@ -1,0 +1,149 @@
+"""A step from question to answer: every number that is solved for reaches what was asked, and no more than it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from hopline.errors import InputError
+from hopline.jobs.step_inputs import changed, inputs
+from hopline.jobs.step_parts import Parts, Pipe, Price, Sending, Window
+from hopline.jobs.stepping import Aim, answer, best_buckets, naive
+from hopline.model.step import Slow
+
+BOOK = Parts(0.02, Sending(0.0076), 0.002)
+LINE = Sending(size=192 * 2.0**20, latency=30e-6, bandwidth=50e9)
+WINDOW = Parts(
+    0.02, Sending(size=24 * 2.0**20, latency=0.0, bandwidth=50e9, window=Window(256, 2e-6, 128)), 0.002, ready=0.019
+)
+CASES = {
+    "serial": (BOOK, 0.025),
+    "overlapped": (replace(BOOK, ready=0.017), 0.024),
+    "buckets": (replace(BOOK, ready=0.0095, buckets=8), 0.0225),
+    "on a line": (Parts(0.02, LINE, 0.002, buckets=8), 0.0222),
+    "contention": (Parts(0.02, LINE, 0.002, buckets=8, slow=Slow(1.3, 1.5)), 0.0235),
+    "a window": (WINDOW, 0.0222),
+    "a pipeline": (Parts(0.096, Sending(0.004), 0.002, pipe=Pipe(8, 32, 2, 1e-5)), 0.11),
+}
+
+
+@pytest.mark.parametrize(("parts", "target"), CASES.values(), ids=CASES)
+def test_what_is_solved_for_reaches_it_and_a_little_worse_does_not(parts, target):
+    found = answer(parts, aim=Aim(target))
+    assert float(found.now.step) > target
+    rows = [row for row in found.reached if row.name in inputs(parts)]
+    assert rows
+    for row in rows:
+        told = inputs(parts)[row.name]
+        if row.value is None:
+            assert row.best > target
+            continue
+        nudge = 1 - 1e-6 if told.more else 1 + 1e-6
+        worse = row.value - 1 if row.name == "requests in flight" else row.value * nudge
+        if row.name.startswith("slowdown"):
+            worse = row.value + 1e-6
+        assert float(changed(parts, row.name, row.value).stepped().step) <= target
+        assert float(changed(parts, row.name, worse).stepped().step) > target
+
+
+def reached(found):
+    return {row.name: row.value for row in found.reached}
+
+
+def test_the_books_budget():
+    found = answer(replace(BOOK, ready=0.017), aim=Aim(0.022))
+    assert reached(found)["communication"] == 0.003
+    assert reached(found)["gradients ready"] == 0.0124
+    assert reached(found)["update"] is None
+    assert reached(answer(BOOK, aim=Aim(0.021)))["communication"] is None
+
+
+def test_requests_in_flight_for_a_budget():
+    """24 MiB in 1 ms need 25.17 GB/s: 197 requests of 256 B that are 2 µs on their way; in full rate 391."""
+    assert reached(answer(WINDOW, aim=Aim(1e-3, budget=True)))["requests in flight"] == 197
+    line = answer(WINDOW, aim=Aim(24 * 2**20 / 50e9 * (1 + 1e-12), budget=True))
+    assert reached(line)["requests in flight"] == 391
+    assert reached(line)["bandwidth"] is None
+
+
+def test_the_fewest_buckets_that_reach_it():
+    parts = Parts(0.02, LINE, 0.002, buckets=8)
+    found = reached(answer(parts, aim=Aim(0.02215)))
+    assert found["buckets"] == 34
+    assert (
+        float(replace(parts, buckets=34).stepped().step) <= 0.02215 < float(replace(parts, buckets=33).stepped().step)
+    )
+    assert found["bucket size"] == math.ceil(192 * 2**20 / 34)
+
+
+@pytest.mark.parametrize("slow", [Slow(), Slow(1.2, 1.4)])
+def test_the_best_number_of_buckets_is_the_best(slow):
+    parts = Parts(0.02, Sending(size=64 * 2.0**20, latency=400e-6, bandwidth=20e9), 0.0, buckets=4, slow=slow)
+    steps = {n: round(float(replace(parts, buckets=n).stepped().step), 12) for n in range(1, 100)}
+    assert best_buckets(parts) == min(steps, key=lambda n: (steps[n], n))
+
+
+def test_amdahl_is_of_what_is_exposed():
+    found = answer(replace(BOOK, ready=0.017), replace(BOOK, ready=0.017, sending=Sending(0.0013)))
+    assert found.speedup.speedup == pytest.approx(26.6 / 22)
+    assert found.speedup.reduction == pytest.approx(4.6 / 26.6)
+    assert found.speedup.part_reduction == 1
+    hidden = [effect for effect in found.effects if effect.name == "communication"]
+    assert (hidden[0].gain, hidden[0].loss) == (0, 0)
+
+
+def test_ranking_of_the_book():
+    found = answer(BOOK)
+    assert [(effect.name, round(effect.gain, 6)) for effect in found.effects] == [
+        ("compute", round(2 / 29.6, 6)), ("communication", round(0.76 / 29.6, 6)), ("update", round(0.2 / 29.6, 6)),
+    ]  # fmt: skip
+    (beside,) = found.choices
+    assert beside.better_time == pytest.approx(0.022 + 0.0076 / 8)
+
+
+def test_what_overlooks_the_last_bucket_is_shorter():
+    found = replace(BOOK, ready=0.0095, buckets=8).stepped()
+    assert naive(found) == 0.022
+    assert float(found.step) == pytest.approx(0.02295)
+
+
+def test_buckets_of_a_size_leave_the_rest_to_the_last():
+    parts = Parts(0.02, replace(LINE, size=25 * 2.0**20), 0.0, bucket=10 * 2.0**20)
+    assert [amount / 2**20 for amount in parts.amounts()] == [10, 10, 5]
+    ready = [float(bucket.ready) for bucket in parts.stepped().buckets]
+    begin = 0.02 / 3
+    assert ready == pytest.approx([begin + 0.4 * (0.02 - begin), begin + 0.8 * (0.02 - begin), 0.02])
+
+
+def test_gradients_are_accumulated_and_come_in_the_last_micro_batch():
+    alone, four = (Parts(0.02, Sending(0.004), buckets=8, pipe=Pipe(1, n)) for n in (1, 4))
+    assert float(alone.stepped().buckets[0].ready) == pytest.approx(0.02 - 0.02 * 2 / 3 * 7 / 8)
+    assert float(four.stepped().buckets[0].ready) == pytest.approx(0.02 - 0.02 / 6 * 7 / 8)
+    assert four.stepped().exposed > alone.stepped().exposed
+
+
+def test_the_bubble_is_part_of_compute():
+    found = answer(Parts(0.096, Sending(0.004), pipe=Pipe(8, 32, 2)))
+    assert found.bubble.bubble == pytest.approx(0.0105)
+    assert float(found.now.step) == pytest.approx(0.096 + 0.0105 + 0.004)
+    hops = Parts(0.096, pipe=Pipe(8, 32, 2, 1e-4))
+    assert hops.whole > 0.1065
+    assert Parts(0.096, pipe=Pipe(4, 6, 2)).whole > 0.096
+
+
+def test_a_price_is_scaled_by_part():
+    priced = Sending(size=100.0, price=lambda size: Price(1e-3, size * 1e-5, 5e-4))
+    assert Parts(0.02, priced).stepped().comm == pytest.approx(2.5e-3)
+    assert changed(Parts(0.02, priced), "bandwidth of the network", 2.0).stepped().comm == pytest.approx(2e-3)
+    assert changed(Parts(0.02, priced), "start-ups of the network", 0.5).stepped().comm == pytest.approx(2e-3)
+
+
+def test_when_compute_changes_gradients_are_ready_as_early_in_it():
+    parts = changed(replace(BOOK, ready=0.017), "compute", 0.01)
+    assert parts.ready == 0.0085
+
+
+def test_a_first_bucket_cannot_be_ready_before_it_is_made():
+    with pytest.raises(InputError, match=r"the first of 8 buckets ready at 1\.000 ms.*expected 2\.500 ms or more"):
+        replace(BOOK, ready=0.001, buckets=8).stepped()
+    assert replace(BOOK, ready=0.0025, buckets=8).stepped().buckets[0].ready == pytest.approx(0.0025)

@@ -1,0 +1,196 @@
+"""What changes bring, inferred from traces, against steps made anew with the change."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from contended import contended
+from field import FIELD, needed
+
+from hopline.curve import Curve
+from hopline.errors import InputError, UnknownNameError
+from hopline.formats.kineto.reader import read_traces
+from hopline.jobs.made.job import Job
+from hopline.jobs.made.steps import make, network
+from hopline.jobs.made.tracing import Profiling
+from hopline.jobs.what_ifs import inferred, priced_on, question, what_ifs
+from hopline.sim.activities import simulate_activities
+from hopline.study.what_if import CHANGES, sentence, what_if
+
+TWICE, NOTHING = (Curve.line(4e-6, 40e9), Curve.line(1.5e-6, 400e9)), (Curve.line(0.0, 1e18), Curve.line(0.0, 1e18))
+WITHIN = 0.05
+MB = 1_000_000
+
+
+def matrix():
+    """Ranks, buckets and bytes from hidden to exposed, with a straggler and without: 36 cases."""
+    number = 0
+    for ranks, buckets in ((2, 1), (2, 12), (4, 3), (4, 6), (8, 1), (16, 4)):
+        for size in (8 * MB, 200 * MB, 800 * MB):
+            for slow in ({}, {ranks - 1: 1.3}):
+                number += 1
+                yield pytest.param(
+                    Job(ranks=ranks, buckets=buckets, gradients=size, slow=slow, noise=0.03, seed=number),
+                    id=f"{ranks}-{buckets}-{size // MB}MB-{'slow' if slow else 'even'}",
+                )
+
+
+@pytest.mark.parametrize("job", list(matrix()))
+def test_changes_are_what_a_new_simulation_gives(job):
+    made = make(job, profiling=Profiling(skew=2e-3, seed=job.seed))
+    price = priced_on(network(job), {"all_reduce": "recursive_doubling"})
+    questions = [question("communication=2"), question("free"), question("network", price)]
+    wanted = [
+        make(job, network(job, *TWICE)), make(job, network(job, *NOTHING)), make(replace(job, algorithm="recursive_doubling")),
+    ]  # fmt: skip
+    if job.slow:
+        questions.append(question("straggler"))
+        wanted.append(make(replace(job, slow={})))
+    answers = what_ifs(made.traces, questions)
+    assert answers.replayed == pytest.approx(made.truth.makespan, rel=1e-4)
+    assert answers.error < 1e-3
+    for answer, truth in zip(answers.answers, wanted, strict=True):
+        assert answer.after == pytest.approx(truth.truth.makespan, rel=WITHIN), answer.words
+
+
+@pytest.mark.parametrize("host", [12e-6, 150e-6, 800e-6])
+def test_host_and_kernels(host):
+    job = Job(noise=0.03, host=host, seed=5, slow_host={2: 1.2})
+    made = make(job)
+    asked = [question("compute=2"), question("host=2"), question("straggler=2")]
+    half = replace(job, forward=job.forward / 2, backward=job.backward / 2, update=job.update / 2)
+    wanted = [make(half), make(replace(job, host=host / 2)), make(replace(job, slow_host={}))]
+    for answer, truth in zip(what_ifs(made.traces, asked).answers, wanted, strict=True):
+        assert answer.after == pytest.approx(truth.truth.makespan, rel=0.02), answer.words
+
+
+@pytest.mark.parametrize("tensor", [2, 4, 8])
+def test_collectives_on_the_stream_of_the_kernels(tensor):
+    job = Job(ranks=8, tensor=tensor, noise=0.03, seed=tensor)
+    made = make(job, profiling=Profiling(skew=1e-3))
+    fast = network(job, *TWICE)
+    twice, elsewhere, nothing = what_ifs(
+        made.traces, [question("communication=2"), question("network", priced_on(fast)), question("free")]
+    ).answers
+    assert twice.after == pytest.approx(make(job, fast).truth.makespan, rel=0.01)
+    assert elsewhere.after == pytest.approx(make(job, fast).truth.makespan, rel=0.01)
+    assert nothing.after == pytest.approx(make(job, network(job, *NOTHING)).truth.makespan, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job(ranks=4, stages=4, batches=8, buckets=1, noise=0.03, seed=3),
+        Job(ranks=8, stages=4, batches=8, layers=16, buckets=4, noise=0.03, seed=4),
+        Job(ranks=8, stages=2, tensor=2, batches=4, layers=16, buckets=4, noise=0.03, seed=5),
+    ],
+    ids=["stages", "stages-and-data", "all"],
+)
+def test_pipelines(job):
+    """Messages wait for ports that gradients hold as well: a replay takes such waiting for transfer."""
+    made = make(job, profiling=Profiling(skew=1e-3, seed=3))
+    half = replace(job, forward=job.forward / 2, backward=job.backward / 2, update=job.update / 2)
+    wanted = [make(job, network(job, *TWICE)), make(job, network(job, *NOTHING)), make(half)]
+    answers = what_ifs(made.traces, [question("communication=2"), question("free"), question("compute=2")])
+    assert answers.error < 1e-3
+    for answer, truth in zip(answers.answers, wanted, strict=True):
+        assert answer.after == pytest.approx(truth.truth.makespan, rel=WITHIN), answer.words
+
+
+@pytest.mark.parametrize(("buckets", "count"), [(1, 2), (1, 4), (2, 2), (3, 4)])
+@pytest.mark.parametrize("told", [True, False])
+def test_cut_in_buckets(buckets, count, told):
+    job = Job(noise=0.03, buckets=buckets, seed=7)
+    made = make(job, profiling=Profiling(skew=1e-3))
+    answer = what_ifs(made.traces, [question(f"buckets={count}", priced_on(network(job)) if told else None)]).answers[0]
+    assert answer.after == pytest.approx(make(replace(job, buckets=buckets * count)).truth.makespan, rel=WITHIN)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.1, 1.4])
+def test_contention_is_found_and_taken_out(factor):
+    job = Job(ranks=4, layers=24, buckets=6, noise=0.03, seed=2, gradients=100 * MB)
+    factors = np.array([[factor] * 4, [1.0] * 4])
+    seen, seconds = contended(make(job).traces, factors)
+    answers = what_ifs(seen, [question("free"), question("communication=2")])
+    compute = answers.contention[0]
+    assert compute.factor == pytest.approx(factor, rel=0.02)
+    assert compute.pairs > 20
+    assert answers.replayed == pytest.approx(seconds, rel=1e-3)
+    assert answers.answers[0].after == pytest.approx(make(job, network(job, *NOTHING)).truth.makespan, rel=0.01)
+    assert answers.answers[1].after == pytest.approx(
+        contended(make(job, network(job, *TWICE)).traces, factors)[1], rel=0.01
+    )
+
+
+def test_no_slowdown_is_taken_without_evidence_and_that_is_said():
+    answers = what_ifs(make(Job(ranks=2, layers=2, buckets=1)).traces, [])
+    assert [each.factor for each in answers.contention] == [1.0, 1.0]
+    assert "expected at least 4" in answers.contention[0].said
+
+
+def test_a_missing_rank_makes_a_bound_of_the_answer():
+    job = Job(slow={3: 1.3}, noise=0.02)
+    made = make(job, profiling=Profiling(missing=(3,)))
+    answer = what_ifs(made.traces, [question("communication=2")]).answers[0]
+    assert answer.at_most
+    assert answer.after <= make(job, network(job, *TWICE)).truth.makespan * 1.001
+    assert " or less" in sentence(answer)
+
+
+def test_a_late_launch_is_what_earlier_takes_away():
+    """Hosts so slow that the collective is launched long after its gradients are there."""
+    job = Job(ranks=2, layers=4, buckets=2, host=1.5e-3)
+    answer = what_ifs(make(job).traces, [question("earlier")]).answers[0]
+    assert answer.after < answer.before - 1e-4
+    assert answer.after >= answer.ceiling
+
+
+def test_a_replay_that_is_off_answers_nothing():
+    found = inferred(make(Job(ranks=2)).traces)
+    late = replace(found, end=found.end * 2)
+    answers = what_if(late, [question("free")], simulate_activities)
+    assert not answers.answers
+    assert "-50.0% of what was measured" in answers.refused
+
+
+def test_parts_of_the_path_are_the_step():
+    answers = what_ifs(make(Job(ranks=4, noise=0.1, slow={1: 1.2})).traces, [question("free"), question("host=3")])
+    assert sum(part.time for part in answers.binds) == pytest.approx(answers.replayed)
+    for answer in answers.answers:
+        assert sum(part.time for part in answer.binds) == pytest.approx(answer.after)
+
+
+@pytest.mark.parametrize(
+    "text", ["communication", "communication=0", "free=2", "communication=x", "buckets=1.5", "network", "straggler=77"]
+)
+def test_bad_questions_are_one_line(text):
+    with pytest.raises(InputError) as error:
+        what_ifs(make(Job(ranks=2, layers=2, buckets=1)).traces, [question(text)])
+    assert "\n" not in str(error.value)
+    assert "expected" in str(error.value)
+
+
+def test_unknown_changes_are_listed():
+    with pytest.raises(UnknownNameError, match="communication"):
+        question("comunication=2")
+    assert set(CHANGES) >= {"communication", "free", "earlier", "buckets", "straggler", "network", "host"}
+
+
+def test_a_machine_without_the_ranks_is_refused():
+    made = make(Job(ranks=4))
+    with pytest.raises(InputError, match="rank 3"):
+        what_ifs(made.traces, [question("network", priced_on(network(Job(ranks=2))))])
+
+
+@needed
+def test_dlrm():
+    """Rank 7 begins late and all wait: the network has next to nothing to give, and the replay is the measured step."""
+    traces = read_traces(sorted(map(str, (FIELD / "traces" / "dlrm-8rank").iterdir())))
+    answers = what_ifs(traces, [question("free"), question("straggler"), question("host=2")])
+    assert answers.error < 0.02
+    free, straggler, host = answers.answers
+    assert free.gain < 0.01
+    assert straggler.premises == ("rank 7 begins 4.523 ms after the median of the others",)
+    assert host.gain > 0.2
+    assert json.dumps([answers.errors, answers.ceiling])

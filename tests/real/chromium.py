@@ -1,0 +1,85 @@
+"""A headless Chromium without a network: what a page becomes in it, and what it asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
+    "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--virtual-time-budget=20000", "--window-size=1400,2600",
+)  # fmt: skip
+SECONDS = 90
+ITS_OWN = "not an origin"
+"""Who the browser says began a request when no page did."""
+
+
+def missing() -> str:
+    """Why no browser can be started here; "" where one can."""
+    if not found():
+        return "no Chromium (Debian: apt-get install chromium)"
+    return ""
+
+
+def found() -> str | None:
+    """The browser's command."""
+    told = os.environ.get("HOPLINE_CHROMIUM")
+    return told or next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+NEEDED = [pytest.mark.real, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """The page as it was in the end, what it asked for, and what it wrote to the console."""
+
+    document: str
+    asked: tuple[str, ...]
+    console: tuple[str, ...]
+
+
+def visit(page: Path, folder: Path, *more: str) -> Visit:
+    """Open a page; a browser that fails for reasons of its own (memory, sandbox) skips the test, with its words."""
+    folder.mkdir()
+    log = folder / "net.json"
+    command = [
+        str(found()),
+        *FLAGS,
+        *more,
+        f"--user-data-dir={folder / 'user'}",
+        f"--log-net-log={log}",
+        "--dump-dom",
+        page.as_uri(),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        pytest.skip(f"Chromium does not run here: {error}")
+    document, said = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    if done.returncode or "</html>" not in document:
+        pytest.skip(f"Chromium does not run here: it ended with {done.returncode}, {said[-300:]!r}")
+    console = tuple(line for line in said.splitlines() if "CONSOLE" in line)
+    return Visit(document, tuple(_asked(log)), console)
+
+
+def _asked(log: Path):
+    """URLs that a page asked for, itself left out."""
+    text = log.read_text(errors="replace")
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = json.loads(text.rstrip().rstrip(",") + "]}")
+    start = data["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
+    for event in data["events"]:
+        params = event.get("params") or {}
+        if event["type"] == start and "url" in params and params.get("initiator") != ITS_OWN:
+            yield params["url"]

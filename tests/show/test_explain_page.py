@@ -1,0 +1,153 @@
+"""The terminal page and the JSON of an explained step: exact numbers, narrow, and plain about what is unknown."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from explained_made import length, made
+
+from hopline.records.critical import PARTS
+from hopline.show.document import plain
+from hopline.show.explain import explained_json, page
+from hopline.show.explain_numbers import labels, numbers
+from hopline.show.explain_rows import PART_WORDS
+from hopline.show.explain_tables import tables
+
+
+def value(data, key):
+    """What stands at ``ranks.0.exposed``."""
+    for word in key.split("."):
+        data = data[int(word) if isinstance(data, list | tuple) else word]
+    return data
+
+
+def rows_under(text, title):
+    """Lines of the table under a heading."""
+    block = text.split(f"\n{title}\n")[1].split("\n\n")[0]
+    return block.splitlines()
+
+
+def test_parts_of_a_rank_add_up_and_are_those_of_its_events():
+    explained = made(ranks=3)
+    for trace, row in zip(explained.traces, explained_json(explained)["ranks"], strict=True):
+        talks = trace.is_communication()
+        spans = list(zip(trace.events.start.tolist(), trace.events.end.tolist(), strict=True))
+        busy = length(spans)
+        compute = length([span for span, mark in zip(spans, talks, strict=True) if not mark])
+        assert row["busy"] == pytest.approx(busy * 1e-9)
+        assert row["exposed"] == pytest.approx((busy - compute) * 1e-9)
+        assert row["compute"] + row["exposed"] + row["idle"] == pytest.approx(row["span"])
+        assert row["hidden"] + row["exposed"] == pytest.approx(row["communication"])
+
+
+def test_numbers_of_collectives_are_sums_of_the_meetings():
+    explained = made(ranks=4, steps=5)
+    data = explained_json(explained)
+    transfer = sum(meeting.transfer for meeting in explained.meetings) * 1e-9
+    assert data["transfer"] == pytest.approx(transfer)
+    assert sum(group["transfer"] for group in data["groups"]) == pytest.approx(transfer)
+    (group,) = data["groups"]
+    assert group["algbw"] == pytest.approx((1 << 20) * 5 / transfer)
+    assert group["busbw"] == pytest.approx(group["algbw"] * 2 * 3 / 4)
+    assert (group["last"], group["last_times"], group["told"]) == ("rank 1", 5, 5)
+    worst = [meeting["waiting"] for meeting in data["meetings"]]
+    assert worst == sorted(worst, reverse=True)
+
+
+def test_the_path_is_told_by_part_and_by_cause_and_adds_up():
+    data = explained_json(made())
+    assert sum(data["parts"].values()) == pytest.approx(data["time"])
+    assert data["path"] - data["parts"]["transfer"] == pytest.approx(data["least"])
+    causes = {(row["part"], row["name"]): row["time"] for row in data["causes"]}
+    assert sum(time for (part, _), time in causes.items() if part == "compute") == pytest.approx(
+        data["parts"]["compute"]
+    )
+    assert causes["transfer", "all_reduce in group 0"] == pytest.approx(data["parts"]["transfer"])
+
+
+def test_json_is_json_and_its_keys_are_those_of_the_tables():
+    explained = made(ranks=2)
+    data = json.loads(json.dumps(explained_json(explained), allow_nan=False))
+    keys = [cell.key for table in tables(numbers(explained)) for row in table.rows for cell in row if cell.key]
+    assert len(keys) > 60
+    assert not [key for key in keys if isinstance(value(data, key), dict | list)]
+
+
+def test_rows_are_cut_and_the_cut_is_told():
+    explained = made(steps=30)
+    data = explained_json(explained, most=7)
+    assert (len(data["meetings"]), data["meetings_left_out"]) == (7, 23)
+    assert (len(data["steps"]), data["steps_left_out"]) == (7, 23)
+    text = plain(page(explained))
+    assert "  and 20 more\n" in text.split("Single collectives")[1]
+    assert "  and 22 more\n" in text.split("\nSteps\n")[1]
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 64])
+def test_the_page_is_narrow_whatever_the_names(ranks):
+    long = ("void at::native::" + "x" * 10_000, "a b\x1b[31m\r\n" * 30, "مرحبا" * 40)
+    explained = made(ranks=ranks, names=long, findings=("word " * 60,))
+    far = tuple(replace(meeting, group="g" * 300, last=0) for meeting in explained.meetings)
+    unnamed = tuple(replace(trace, rank=None, source="/far/away/" + "z" * 300) for trace in explained.traces)
+    waited = (10_000,) * ranks
+    long_ones = replace(explained, meetings=far, traces=unnamed, waited=waited, told=("x" * 100 + " " + "y" * 100,))
+    text = plain(page(long_ones))
+    assert max(map(len, text.splitlines())) < 110
+    assert "\x1b" not in text
+    assert "\r" not in text
+
+
+def test_the_answer_stands_first():
+    lines = plain(page(made())).splitlines()
+    assert lines[0] == "3 steps: 1.564 ms on 4 ranks"
+    assert lines[1] == "Ranks wait for rank 1: it comes last in every all-reduce."
+
+
+def test_what_is_unknown_is_said_and_not_shown_as_nought():
+    explained = made(gpu=False)
+    text = plain(page(explained))
+    assert rows_under(text, "Each rank")[1].split() == ["rank", "0", *["unknown"] * 5]
+    assert rows_under(text, "Steps")[1].split()[-3:] == ["unknown"] * 3
+    assert explained_json(explained)["ranks"][0]["exposed"] is None
+    text = plain(page(made(known=False)))
+    assert "Of 3 of 3 collectives transfer cannot be told from waiting" in text
+    assert rows_under(text, "Collectives")[1].split()[:7] == ["all_reduce", "0", "3", "1", "MiB", "unknown", "unknown"]
+    assert "≥ " in rows_under(text, "Collectives")[1]
+
+
+def test_of_many_ranks_the_extremes_are_shown():
+    explained = made(ranks=40)
+    rows = rows_under(plain(page(explained)), "Each rank")
+    shown = [int(re.match(r"\s+rank (\d+)", row)[1]) for row in rows if row.startswith("  rank ")]
+    exposed = sorted((row.exposed, row.rank) for row in numbers(explained).ranks)
+    assert shown == sorted(rank for _, rank in exposed[:8] + exposed[-8:])
+    assert "  and 24 more between the most and the least exposed" in rows
+
+
+def test_undecided_last_ranks_are_marked():
+    explained = made()
+    first, *others = explained.meetings
+    doubtful = replace(explained, meetings=(replace(first, rivals=(2,)), *others))
+    assert [row.sure for row in numbers(doubtful).meetings if row.number == 0] == [False]
+    assert any("rank 1?" in row for row in rows_under(plain(page(doubtful)), "Single collectives"))
+
+
+def test_a_refused_replay_is_told():
+    explained = made()
+    refused = replace(explained.what_ifs, refused="the replay of rank 1 is off by 9 %", answers=())
+    text = plain(page(replace(explained, what_ifs=refused)))
+    assert "What a change would bring is not said: the replay of rank 1 is off by 9 %." in text
+    assert "speed-up" not in text
+
+
+def test_traces_of_one_rank_have_names_of_their_own():
+    traces = made(ranks=2).traces
+    assert labels([traces[0], traces[1], traces[0]]) == ["rank 0, file 1", "rank 1", "rank 0, file 3"]
+    assert labels([replace(traces[0], rank=None, source="/a/b/c.json")]) == ["c.json"]
+
+
+def test_every_part_has_its_words():
+    assert set(PART_WORDS) == set(PARTS)
