@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,6 +64,14 @@ def test_it_is_json_with_arrows_from_calls_to_kernels(traces, tmp_path):
     assert sorted(arrows) == sorted(ends)
     assert document["distributedInfo"]["pg_count"] == 2
     assert len(document["traceEvents"]) > len(traces[0].events)
+
+
+@pytest.mark.parametrize("op", ["all_gather", "reduce_scatter", "alltoall", "broadcast", "all_reduce"])
+def test_sizes_come_back_as_benchmarks_count_them(traces, tmp_path, op):
+    trace = replace(traces[0], collectives=tuple(replace(each, op=op, size=4096) for each in traces[0].collectives))
+    write_kineto(trace, str(tmp_path / "t.json"))
+    back = read_trace(str(tmp_path / "t.json"))
+    assert {(each.op, each.size) for each in back.collectives} == {(op, 4096)}
 
 
 def test_nothing_is_overwritten(traces, tmp_path):

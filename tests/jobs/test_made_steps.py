@@ -1,13 +1,19 @@
 """Made steps: what their truth says against what can be worked out by hand, and against what their traces show."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from hopline.curve import Curve
-from hopline.errors import InputError
+from hopline.errors import InputError, OutputError
+from hopline.formats.kineto.reader import read_traces
+from hopline.jobs.made.files import write
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import PARTS, make, network, order
-from hopline.jobs.made.tracing import Profiling
+from hopline.jobs.made.tracing import BASE, Profiling
+from hopline.jobs.what_ifs import question, what_ifs
 from hopline.records.trace import KERNEL, NONE
 from hopline.study.busy import breakdown
 
@@ -47,7 +53,7 @@ def test_traces_show_what_the_truth_says():
         shown = breakdown(trace)
         assert shown.exposed == pytest.approx(made.truth.exposed[rank], abs=2)
         ends = [trace.events.end[each.row] + trace.base for each in trace.collectives]
-        wanted = [met.end[rank] + made.traces[0].base + made.truth.ahead[rank] for met in made.truth.met]
+        wanted = [met.end[rank] + BASE + made.truth.ahead[rank] for met in made.truth.met]
         assert np.abs(np.array(ends) - np.array(wanted)).max() <= 1
 
 
@@ -97,3 +103,32 @@ def test_missing_ranks_and_coarse_clocks():
 def test_bad_jobs_are_refused(changes, words):
     with pytest.raises(InputError, match=words):
         Job(**changes)
+
+
+def test_files_of_a_step(tmp_path):
+    made = make(Job(ranks=2, layers=2, buckets=2, slow={1: 1.5}), profiling=Profiling(skew=1e-3))
+    paths = write(made, str(tmp_path / "made"))
+    traces = read_traces(paths[:-1])
+    assert [trace.rank for trace in traces] == [0, 1]
+    truth = json.loads(Path(paths[-1]).read_text())
+    assert truth["makespan"] == made.truth.makespan
+    assert [met["last"] for met in truth["collectives"]] == [1, 1]
+    assert truth["job"]["slow"] == {"1": 1.5}
+    with pytest.raises(OutputError, match="exists"):
+        write(made, str(tmp_path / "made"))
+
+
+def test_stamps_that_are_late_do_not_move_the_answer():
+    job = Job(noise=0.03, slow={3: 1.2}, seed=4)
+    made = make(job, profiling=Profiling(skew=2e-3, seed=1, jitter=10e-6))
+    answers = what_ifs(made.traces, [question("free")])
+    assert answers.error < 0.01
+    assert answers.answers[0].after == pytest.approx(make(job, network(job, QUIET)).truth.makespan, rel=0.01)
+
+
+def test_waits_that_the_trace_does_not_show_are_refused():
+    """Ends of collectives stamped so late that what waited for them seems not to have."""
+    made = make(Job(noise=0.03, seed=4), profiling=Profiling(seed=1, jitter=50e-6))
+    answers = what_ifs(made.traces, [question("free")])
+    assert not answers.answers
+    assert "stood still" in answers.refused or "of what was measured" in answers.refused

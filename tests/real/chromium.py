@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -47,28 +49,38 @@ class Visit:
     console: tuple[str, ...]
 
 
-def visit(page: Path, folder: Path, *more: str) -> Visit:
-    """Open a page; a browser that fails for reasons of its own (memory, sandbox) skips the test, with its words."""
+def visit(page: Path, folder: Path) -> Visit:
+    """Open a page. A browser that cannot even open an empty one (memory, sandbox) skips the test, with its words."""
+    if trouble := _trouble():
+        pytest.skip(f"Chromium does not run here: {trouble}")
     folder.mkdir()
-    log = folder / "net.json"
-    command = [
-        str(found()),
-        *FLAGS,
-        *more,
-        f"--user-data-dir={folder / 'user'}",
-        f"--log-net-log={log}",
-        "--dump-dom",
-        page.as_uri(),
-    ]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.skip(f"Chromium does not run here: {error}")
+    done = _open(page, folder)
     document, said = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-    if done.returncode or "</html>" not in document:
-        pytest.skip(f"Chromium does not run here: it ended with {done.returncode}, {said[-300:]!r}")
+    assert done.returncode == 0, said[-2000:]
+    assert "</html>" in document, said[-2000:]
     console = tuple(line for line in said.splitlines() if "CONSOLE" in line)
-    return Visit(document, tuple(_asked(log)), console)
+    return Visit(document, tuple(_asked(folder / "net.json")), console)
+
+
+def _open(page: Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    places = (f"--user-data-dir={folder / 'user'}", f"--log-net-log={folder / 'net.json'}")
+    command = [str(found()), *FLAGS, *places, "--dump-dom", page.as_uri()]
+    return subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+
+
+@cache
+def _trouble() -> str:
+    """Why an empty page cannot be opened; "" where it can."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        page = Path(folder) / "empty.html"
+        page.write_text("<!DOCTYPE html><html><body>empty</body></html>")
+        try:
+            done = _open(page, Path(folder))
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if done.returncode or b"empty</body>" not in done.stdout:
+            return f"it ended with {done.returncode}, {done.stderr.decode(errors='replace')[-300:]!r}"
+    return ""
 
 
 def _asked(log: Path):

@@ -88,7 +88,8 @@ def _explain(asked: Asked, files: Mapping[str, Sequence[str]]) -> Explained:
         if files.get("kineto"):
             traces += resolve("hopline.formats.kineto.reader:read_traces")(files["kineto"], partial(_reading, bar))
         traces += resolve("hopline.jobs.evidence:traces")(files.get("nsys", ()))
-        questions = (*_priced(asked, traces), *questions)
+        usual = () if questions else resolve("hopline.jobs.explaining:usual")(traces)
+        questions = (*_priced(asked, traces), *questions, *usual)
         explained: Explained = resolve("hopline.jobs.explaining:explain")(
             traces, asked.step, questions, lambda fraction, text: bar(_READING + (1 - _READING) * fraction, text)
         )
@@ -103,8 +104,7 @@ def _questions(asked: Asked) -> tuple[Question, ...]:
     """The what-ifs that need no network, before anything is read."""
     if asked.algorithms and not any(asked.network.values()):
         raise click.UsageError("--algorithm needs a network: --machine, or --latency and --bandwidth")
-    made: tuple[Question, ...] = resolve("hopline.jobs.explaining:questions_of")(asked.changes)
-    return made
+    return tuple(resolve("hopline.jobs.what_ifs:question")(text) for text in asked.changes)
 
 
 def _priced(asked: Asked, traces: Sequence[Trace]) -> tuple[Question, ...]:

@@ -6,12 +6,15 @@ What belongs here: folders, and sorting by kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from hopline.errors import FormatError
 from hopline.formats.evidence import EVIDENCE, kind_of
 
 STDIN = "-"
+MOST_FILES = 10_000
+"""Files of a folder that are looked into."""
 
 
 def sorted_out(paths: Sequence[str]) -> dict[str, list[str]]:
@@ -35,7 +38,10 @@ def _of(path: str) -> list[tuple[str, str]]:
 
 
 def _inside(folder: str) -> Iterator[tuple[str, str]]:
-    for file in sorted(Path(folder).iterdir(), key=_order):
+    files = list(islice(Path(folder).iterdir(), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise FormatError(f"{folder} holds more than {MOST_FILES} files: expected a folder of traces; name the files")
+    for file in sorted(files, key=_order):
         if file.is_file() and not file.name.startswith("."):
             try:
                 kind = kind_of(str(file))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hopline.errors import FormatError, InputError
-from hopline.jobs.what_ifs import inferred, question
+from hopline.jobs.what_ifs import inferred
 from hopline.quantity import counted
 from hopline.records.critical import CriticalPath
 from hopline.records.explained import Explained, StepSpan
@@ -33,11 +33,10 @@ from hopline.study.stragglers import stragglers
 from hopline.study.waiting import waited
 from hopline.study.what_if import Question, what_if
 
-USUAL_QUESTIONS = (
-    Question("communication", 2.0), Question("free"), Question("earlier"), Question("straggler"), Question("host", 2.0),
-    Question("compute", 2.0),
-)  # fmt: skip
-"""What is asked where the user asks nothing."""
+ALONE = (Question("host", 2.0), Question("compute", 2.0))
+MEETING = (Question("communication", 2.0), Question("free"), Question("earlier"))
+TOGETHER = (Question("straggler"),)
+"""What is asked where the user asks nothing: of any trace, of those with collectives, and of several ranks."""
 MOST_REPLAYED = 400_000
 """Events up to which a span is played again; of a longer one the median step is."""
 WHICH: dict[str, Callable[[Sequence[StepSpan]], StepSpan]] = {
@@ -64,7 +63,7 @@ class _Span:
 def explain(
     traces: Sequence[Trace],
     step: str = "all",
-    questions: Sequence[Question] = USUAL_QUESTIONS,
+    questions: Sequence[Question] | None = None,
     watch: Watch | None = None,
 ) -> Explained:
     """Explain ``traces``, one a rank.
@@ -74,7 +73,7 @@ def explain(
     step
         ``all``, a key of WHICH, or the number of a step that the traces mark.
     questions
-        What-ifs; () for none.
+        What-ifs; () for none, None for the usual ones.
 
     Raises
     ------
@@ -93,17 +92,16 @@ def explain(
     say(0.5, "the critical path")
     explained = _measured(traces, matched, steps, span, dependencies)
     say(0.7, "what changes would bring")
-    explained = replace(explained, what_ifs=_played(traces, matched, steps, span, dependencies, questions))
+    asked = usual(traces) if questions is None else questions
+    explained = replace(explained, what_ifs=_played(traces, matched, steps, span, dependencies, asked))
     orders = _orders(explained, dependencies)
     return replace(explained, findings=findings(explained, orders))
 
 
-def questions_of(texts: Sequence[str]) -> tuple[Question, ...]:
-    """What-ifs as people write them, ``communication=2``; the usual ones where there are none.
-
-    Raises InputError, UnknownNameError.
-    """
-    return tuple(question(text) for text in texts) or USUAL_QUESTIONS
+def usual(traces: Sequence[Trace]) -> tuple[Question, ...]:
+    """What-ifs that go with any such traces."""
+    meeting = MEETING if any(trace.collectives for trace in traces) else ()
+    return (*meeting, *(TOGETHER if len(traces) > 1 else ()), *ALONE)
 
 
 def _span(traces: Sequence[Trace], matched: Matched, steps: Sequence[StepSpan], which: str) -> _Span:
@@ -149,8 +147,19 @@ def _measured(
         breakdowns=tuple(parts), findings=(),
         rates=rates(met), unmatched=matched.told, waited=waited(traces, clocks, met, whole), steps=steps,
         comparison=compare(steps), path=path, blame=blame(path, traces, clocks, met) if path else None,
-        stragglers=stragglers(traces, met) if len(traces) > 1 else None, told=(*outside(traces), *lost),
+        stragglers=stragglers(traces, met) if len(traces) > 1 else None, told=(*_of_files(traces), *outside(traces), *lost),
     )  # fmt: skip
+
+
+def _of_files(traces: Sequence[Trace]) -> list[str]:
+    """What the files say of themselves, each once with the ranks that say it."""
+    saying: dict[str, list[str]] = {}
+    for trace in traces:
+        for text in trace.told:
+            saying.setdefault(text, []).append(trace.label)
+    return [
+        f"{labels[0]}{f' and {len(labels) - 1} more' if labels[1:] else ''}: {text}" for text, labels in saying.items()
+    ]
 
 
 def _path(
@@ -160,7 +169,7 @@ def _path(
         path = critical_path(traces, matched.clocks, matched.meetings, span, dependencies)
     except (FormatError, InputError) as error:
         return None, (f"no critical path: {error}",)
-    return path, path.told
+    return path, ()
 
 
 def _played(

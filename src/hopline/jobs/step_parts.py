@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 
 from hopline.errors import InputError
 from hopline.model import bubble, step
 from hopline.model.step import NO_CONTENTION, Slow
-from hopline.quantity import exact, show
+from hopline.quantity import POSITIVE, exact, show
 from hopline.records.step import Bubble, Stepped
 from hopline.sim.stages import simulate_stages
 
@@ -43,6 +44,10 @@ class Window:
     request: float
     turnaround: float
     count: float | None = None
+
+    def __post_init__(self) -> None:
+        POSITIVE.check("bytes of a request", self.request)
+        POSITIVE.check("turnaround of a request", self.turnaround)
 
     def bandwidth(self, link: float) -> float:
         """Byte/s: the link's, or what requests in flight carry (Little's law)."""
@@ -77,15 +82,15 @@ class Sending:
 
     def parts(self, amounts: list[float]) -> list[Price]:
         """The prices of buckets: of bytes, or of parts of the whole."""
-        found = []
-        for amount in amounts:
-            if self.seconds is not None:
-                found.append(Price(rest=times(self.seconds, amount, self.factor)))
-            else:
-                one = self._priced(amount)
-                scaled = (one.start * self.starts, one.bytes / self.wires, one.rest)
-                found.append(Price(*(times(time, self.factor) for time in scaled)))
-        return found
+        prices = {amount: self._part(amount) for amount in set(amounts)}
+        return [prices[amount] for amount in amounts]
+
+    def _part(self, amount: float) -> Price:
+        if self.seconds is not None:
+            return Price(rest=times(self.seconds, amount, self.factor))
+        one = self._priced(amount)
+        scaled = (one.start * self.starts, one.bytes / self.wires, one.rest)
+        return Price(*(times(time, self.factor) for time in scaled))
 
     def _priced(self, size: float) -> Price:
         if self.price is not None:
@@ -205,20 +210,33 @@ class Parts:
 
     def stepped(self) -> Stepped:
         """The step's course. Raises InputError."""
+        whole, ready, taken = self._told()
+        return step.bucketed(whole, ready, taken, self.update, self.slow)
+
+    def seconds(self) -> float:
+        """The step; in floats where buckets are many. Raises InputError."""
+        whole, ready, taken = self._told()
+        if len(ready) <= step.MOST_EXACT:
+            return float(step.bucketed(whole, ready, taken, self.update, self.slow).step)
+        return step.quick(whole, ready, taken, self.update, self.slow)
+
+    def _told(self) -> tuple[float, list[float], list[float]]:
+        """Compute with its bubble, when each bucket is ready, and what it takes alone."""
         whole, amounts = self.whole, self.amounts()
-        times = [price.time for price in self.sending.parts(amounts)]
-        ready = [whole if self.ready is None else self.ready] if len(amounts) == 1 else self._readies(whole, amounts)
-        return step.bucketed(whole, ready, times, self.update, self.slow)
+        taken = [price.time for price in self.sending.parts(amounts)]
+        if len(amounts) == 1:
+            return whole, [whole if self.ready is None else self.ready], taken
+        return whole, self._readies(whole, amounts), taken
 
     def _readies(self, whole: float, amounts: list[float]) -> list[float]:
         """In proportion to the bytes made so far; the last as compute ends."""
-        begin = exact(self.begin(whole, amounts))
-        span, made, total = exact(whole) - begin, Fraction(0), sum(map(exact, amounts))
-        found = []
-        for amount in amounts:
-            made += exact(amount)
-            found.append(min(whole, float(begin + span * made / total)))
-        return [*found[:-1], whole]
+        begin, total = self.begin(whole, amounts), sum(map(exact, amounts))
+        if len(amounts) > step.MOST_EXACT:
+            share = (whole - begin) / float(total)
+            return [*(min(whole, begin + share * made) for made in accumulate(amounts[:-1])), whole]
+        span = (exact(whole) - exact(begin)) / total
+        made = accumulate(map(exact, amounts[:-1]))
+        return [*(min(whole, float(exact(begin) + span * part)) for part in made), whole]
 
 
 def _few(count: int) -> int:

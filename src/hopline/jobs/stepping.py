@@ -32,8 +32,9 @@ class Aim:
 
     def of(self, parts: Parts) -> float:
         """The seconds that count."""
-        found = parts.stepped()
-        return float(found.comm if self.budget else found.step)
+        if not self.budget:
+            return parts.seconds()
+        return math.fsum(price.time for price in parts.sending.parts(parts.amounts()))
 
 
 def answer(
@@ -52,7 +53,7 @@ def answer(
         then,
         amdahl.after(float(now.ceiling), float(now.cost), float(then.cost) if then else 0.0),
         parts.pipe.bubble(parts.compute) if parts.pipe else None,
-        ranked(inputs(last), lambda name, value: float(changed(last, name, value).stepped().step)),
+        ranked(inputs(last), lambda name, value: changed(last, name, value).seconds()),
         tuple(_choices(last)),
         aim.seconds if aim else None,
         aim.budget if aim else False,
@@ -130,7 +131,7 @@ def _choices(parts: Parts) -> Iterable[Effect]:
     counts: dict[str, tuple[int, Callable[[int], Parts]]] = {}
     if parts.cut:
         counts["buckets"] = (len(parts.amounts()), lambda n: _in_buckets(parts, n))
-    now = float(parts.stepped().step)
+    now = parts.seconds()
     if not parts.cut and parts.ready is None and now > float(parts.stepped().ceiling):
         then = float(replace(parts, buckets=BESIDE).stepped().step)
         yield Effect("buckets beside compute", "count", 1, BESIDE, then, 1, now, (now - then) / now, 0.0)
@@ -153,7 +154,7 @@ def _in_buckets(parts: Parts, count: int) -> Parts:
 
 
 def _time(at: Callable[[int], Parts], count: int) -> float:
-    return _allowed(lambda n: float(at(int(n)).stepped().step), count)
+    return _allowed(lambda n: at(int(n)).seconds(), count)
 
 
 def best_buckets(parts: Parts) -> int:

@@ -17,6 +17,8 @@ from hopline.quantity import NON_NEGATIVE, Bound, exact, show
 from hopline.records.step import Bucket, Stepped
 
 MOST_BUCKETS = 100_000
+MOST_EXACT = 64
+"""Buckets; with more, contention is worked out in floats, since its rationals grow with each bucket."""
 _SLOWDOWN = Bound(least=1.0)
 
 
@@ -78,14 +80,22 @@ def bucketed(
         exact(_SLOWDOWN.check("slowdown of compute", slow.compute)),
         exact(_SLOWDOWN.check("slowdown of communication", slow.comm)),
     )
-    compute_end, spans = _course(whole, there, alone, factors)
+    if len(there) > MOST_EXACT and max(factors) > 1:
+        end, floats = _course(compute, [float(time) for time in there], [float(time) for time in alone], _floats(slow))
+        compute_end, spans = Fraction(end), [(Fraction(start), Fraction(stop)) for start, stop in floats]
+    else:
+        compute_end, spans = _course(whole, there, alone, factors)
     buckets = tuple(Bucket(early, took, *span) for early, took, span in zip(there, alone, spans, strict=True))
     return Stepped(whole, compute_end, after, buckets)
 
 
+def _floats(slow: Slow) -> tuple[float, float]:
+    return slow.compute, slow.comm
+
+
 def quick(compute: float, ready: Sequence[float], comm: Sequence[float], update: float, slow: Slow) -> float:
     """The step in floats (s), of numbers that are in order: for searches, which ask for many."""
-    compute_end, spans = _course(compute, ready, comm, (slow.compute, slow.comm))
+    compute_end, spans = _course(compute, ready, comm, _floats(slow))
     return max(compute_end, max((end for _, end in spans), default=0.0)) + update
 
 

@@ -13,6 +13,8 @@ WRONG = 0.05
 """Relative error of a rank's replay beyond which nothing is concluded from it."""
 
 
+STILL = 0.2
+"""Share of the critical path that may stand still unexplained."""
 UNEXPLAINED = "unexplained"
 
 

@@ -82,10 +82,7 @@ def _idle(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterabl
 def _changes(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
     del orders
     played = explained.what_ifs
-    if played is None:
-        return
-    if played.refused:
-        yield f"what changes would bring is not answered: {played.refused}"
+    if played is None or played.refused:
         return
     best = max(played.answers, key=lambda answer: answer.gain, default=None)
     if best is not None and best.gain >= _LITTLE:

@@ -118,15 +118,22 @@ def _side(group: Group, dumps: Mapping[int, Dump]) -> _Side:
         for call in dump.calls:
             if call.group == group.name and not call.point:
                 mine[call.sequence] = (*mine.get(call.sequence, ()), call)
-        mine.pop(_cut(dump, group), None)
+    for rank, dump in present.items():
+        sequence = _begins(dump, group)
+        most = max((len(mine.get(sequence, ())) for mine in calls.values()), default=0)
+        if len(calls[rank].get(sequence, ())) < most:
+            calls[rank].pop(sequence, None)
     times = Counter(sequence for mine in calls.values() for sequence in mine)
     return _Side(group, present, calls, tuple(sorted(one for one, count in times.items() if count > 1)))
 
 
-def _cut(dump: Dump, group: Group) -> int | None:
-    """The sequence at which a dump that lost its beginning begins: of calls that were coalesced it may lack some."""
+def _begins(dump: Dump, group: Group) -> int:
+    """The sequence with which a dump begins that lost what was before: of calls that were coalesced it may lack some.
+
+    -1: it lost nothing, or begins with another group.
+    """
     first = dump.calls[0] if dump.calls and not dump.whole else None
-    return first.sequence if first is not None and first.group == group.name and not first.point else None
+    return first.sequence if first is not None and first.group == group.name and not first.point else -1
 
 
 def _first(side: _Side) -> Break | None:

@@ -14,7 +14,7 @@ import numpy as np
 from hopline.errors import InputError, UnknownNameError
 from hopline.quantity import show
 from hopline.records.replay import Replay
-from hopline.records.what_if import WRONG, WhatIf, WhatIfs
+from hopline.records.what_if import STILL, UNEXPLAINED, WRONG, WhatIf, WhatIfs
 from hopline.schedule.activities import COMPUTE, HOST, Activities
 from hopline.study.buckets import buckets
 from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free, priced, straggler
@@ -101,17 +101,21 @@ def what_if(inferred: Inferred, questions: Sequence[Question], play: Play) -> Wh
     base = relieved(inferred, slowdowns)
     before = play(base.activities)
     errors = replay_errors(base, play)
-    refused = _refusal(base, errors)
+    binds = parts(base.activities, before, base.quick)
+    still = sum(part.time for part in binds if part.name == UNEXPLAINED) / max(before.ticks * TICK, TICK)
+    refused = _refusal(base, errors, still)
     limits = _Limits(base, play)
     answers = () if refused else tuple(_answer(base, question, before, play, limits) for question in questions)
     ceiling = limits.of(_NO_COMMUNICATION)
-    binds = parts(base.activities, before, base.quick)
+    told = f"{still:.1%} of the path stood still for no reason that the traces tell, and stays: a change may bring more"
     return WhatIfs(
         float(inferred.finish.max()) * TICKS * TICK, before.ticks * TICK, errors, ceiling, binds, slowdowns, answers,
-        (*inferred.premises, *PREMISES), refused,
+        (*inferred.premises, *PREMISES, *([told] if still > TOLD else [])), refused,
     )  # fmt: skip
 
 
+TOLD = 0.01
+"""Share of the path that stood still from which on it is told."""
 PREMISES = (
     "launches, waits between streams and the order of calls stay as they were",
     "calls of a rank's threads follow one another as measured",
@@ -131,15 +135,20 @@ def replay_errors(inferred: Inferred, play: Play) -> tuple[float, ...]:
     return tuple(((ends - measured) / measured).tolist())
 
 
-def _refusal(inferred: Inferred, errors: Sequence[float]) -> str:
+def _refusal(inferred: Inferred, errors: Sequence[float], still: float) -> str:
     worst = int(np.argmax(np.abs(errors)))
-    if abs(errors[worst]) <= WRONG:
-        return ""
-    label = inferred.traces[worst].label
-    return (
-        f"what the traces tell makes the time of {label} {errors[worst]:+.1%} of what was measured: expected at most "
-        f"{WRONG:.0%}, so nothing is concluded; waits are missing in the trace, or give a span of whole steps"
-    )
+    if abs(errors[worst]) > WRONG:
+        label = inferred.traces[worst].label
+        return (
+            f"what the traces tell makes the time of {label} {errors[worst]:+.1%} of what was measured: expected at most "
+            f"{WRONG:.0%}, so nothing is concluded; waits are missing in the trace, or give a span of whole steps"
+        )
+    if still > STILL:
+        return (
+            f"{still:.0%} of the critical path stood still for no reason that the traces tell: expected at most {STILL:.0%}, so "
+            "nothing is concluded; trace with synchronisation events, or give a span of whole steps"
+        )
+    return ""
 
 
 class _Limits:

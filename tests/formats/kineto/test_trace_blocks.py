@@ -168,7 +168,11 @@ def test_brackets_are_counted_right(seed):
     content = json.dumps(awkward(rng, 12), indent=rng.choice([None, 1]), ensure_ascii=True)[1:]
     for _ in range(40):
         part = content[: rng.randrange(len(content))]
-        ends = [end for end in counted_by_hand(part) if part[end:].lstrip()[:1] == "," and part[end:].lstrip()[1:].lstrip()[:1] == "{"]
+        ends = [
+            end
+            for end in counted_by_hand(part)
+            if part[end:].lstrip()[:1] == "," and part[end:].lstrip()[1:].lstrip()[:1] == "{"
+        ]
         found = proofs.last_border(part.encode())
         assert (found or (None,))[0] == (ends[-1] if ends else None)
 

@@ -31,15 +31,16 @@ def collectives(
     events: Events, names: Sequence[str], said: Mapping[int, Arguments], head: Mapping[str, Any]
 ) -> tuple[Collective, ...]:
     """The communication kernels among ``events``, in the order of their start; ``said`` are arguments by row."""
-    found = {number: about for number, name in enumerate(names) if (about := words.communication(name)) is not None}
+    kernels = np.unique(events.name[events.kind == KERNEL]).tolist()
+    found = {number: about for number in kernels if (about := words.communication(names[number])) is not None}
     rows = np.flatnonzero(np.isin(events.name, list(found)) & (events.kind == KERNEL))
     if not len(rows):
         return ()
     groups, spans = _groups(head), Spans(events, names, said)
     around = [spans.around(call) for call in _calls(events, rows).tolist()]
-    kernels = Counter(spans[0].row for spans in around if spans)
+    calls = Counter(spans[0].row for spans in around if spans)
     return tuple(
-        _collective(row, found[int(events.name[row])], said.get(row, WITHOUT), spans, kernels, groups)
+        _collective(row, found[int(events.name[row])], said.get(row, WITHOUT), spans, calls, groups)
         for row, spans in zip(rows.tolist(), around, strict=True)
     )
 
@@ -55,7 +56,7 @@ def _calls(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _collective(
-    row: int, kernel: tuple[str, str, str], own: Arguments, around: list[Span], kernels: Mapping[int, int],
+    row: int, kernel: tuple[str, str, str], own: Arguments, around: list[Span], calls: Mapping[int, int],
     groups: Mapping[str, tuple[int, ...]],
 ) -> Collective:  # fmt: skip
     said = next((item for item in (own, *(span.said for span in around)) if _operation_of(item)), own)
@@ -64,7 +65,7 @@ def _collective(
     ranks = groups.get(group) or _ranks(said.ranks)
     count = _number(said.count) or len(ranks) or None
     dtype, size = _said_size(op, said)
-    if said.dtype is None and around and kernels[around[0].row] == 1:
+    if said.dtype is None and around and calls[around[0].row] == 1:
         dtype, size = _size_around(op, around, count)
     return Collective(
         row=row, op=op, size=size, dtype=dtype, group=group, ranks=ranks, count=count, sequence=_number(said.sequence),

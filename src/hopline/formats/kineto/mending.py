@@ -8,36 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from typing import NamedTuple
 
 from hopline.formats.kineto.quotes import inside_strings
 
-_OUTSIDE = re.compile(
-    rb"(?P<pointer>[-+]?0[xX][0-9a-fA-F]+)|(?P<nan>[-+]?(?:NaN|nan)(?:\(\w*\))?)|(?P<infinity>[-+]?(?:Infinity|infinity|inf)\b)"
-    rb"|(?P<huge>-?\d+(?:\.\d+)?[eE]\+?\d{3,}|-?\d{309,})|(?P<absent>:(?=\s*[,}]))|(?P<comma>,(?=\s*[\]}]))"
-)
 _ESCAPE = re.compile(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(?P<stray>))')
 _CONTROL = re.compile(rb"[\x01-\x1f]")
 """NUL is none of a profiler's: it is what a copy leaves where it was interrupted."""
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE]\+?\d+)?")
 NO_UTF8, CONTROL, STRAY = "bytes that are no UTF-8", "control characters in strings", "stray backslashes"
 
 
 class _Defect(NamedTuple):
-    """What it is called, and what it becomes, with ``%s`` where what was there stays."""
+    """Something outside of strings: what it is called, what it looks like, and what it becomes (``%s`` is what was there).
+
+    One of ``signs`` is in every text that has it, once all digits are zeros and E is e: that is looked for first.
+    """
 
     what: str
+    signs: tuple[bytes, ...]
+    pattern: re.Pattern[bytes]
     becomes: bytes
 
 
-_DEFECTS = {
-    "pointer": _Defect("pointers without quotes", b'"%s"'),
-    "nan": _Defect("numbers that are NaN", b"null"),
-    "infinity": _Defect("infinite numbers", b"null"),
-    "huge": _Defect("numbers beyond all doubles", b"null"),
-    "absent": _Defect("keys without a value", b":null"),
-    "comma": _Defect("commas before a bracket", b""),
-}
+_DEFECTS = (
+    _Defect("pointers without quotes", (b"0x", b"0X"), re.compile(rb"0[xX][0-9a-fA-F]+"), b'"%s"'),
+    _Defect("numbers that are NaN", (b"NaN", b"nan"), re.compile(rb"(?:NaN|nan|-NaN|-nan)(?:\(\w*\))?"), b"null"),
+    _Defect("infinite numbers", (b"Inf", b"inf"), re.compile(rb"(?:Inf|inf|-Inf|-inf|\+inf)(?:inity)?\b"), b"null"),
+    _Defect("numbers beyond all doubles", (b"0e000", b"0e+000"), re.compile(rb"-?\d[\d.]*[eE]\+?\d{3,}"), b"null"),
+    _Defect("numbers beyond all doubles", (b"0" * 309,), re.compile(rb"-?\d{309,}"), b"null"),
+    _Defect("keys without a value", (b":",), re.compile(rb":(?=\s*[,}])"), b":null"),
+    _Defect("commas before a bracket", (b",",), re.compile(rb",(?=\s*[\]}])"), b""),
+)
+
+
+_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 
 
 def mended(text: bytes, counts: dict[str, int]) -> bytes:
@@ -82,15 +89,19 @@ def _printable(text: bytes, counts: dict[str, int]) -> bytes:
 
 
 def _outside(text: bytes, counts: dict[str, int]) -> bytes:
-    def put(match: re.Match[bytes]) -> bytes:
-        kind = match.lastgroup or ""
-        if kind == "huge" and isfinite(float(match.group())):
-            return match.group()
-        defect = _DEFECTS[kind]
-        _count(counts, defect.what)
-        return defect.becomes.replace(b"%s", match.group())
+    plain = text.translate(_ZEROS)
+    for defect in _DEFECTS:
+        if any(sign in plain for sign in defect.signs):
+            text = _where(defect.pattern, text, partial(_replaced, defect, counts), inside=False)
+    return text
 
-    return _where(_OUTSIDE, text, put, inside=False)
+
+def _replaced(defect: _Defect, counts: dict[str, int], match: re.Match[bytes]) -> bytes:
+    found = match.group()
+    if _NUMBER.fullmatch(found) and isfinite(float(found)):
+        return found
+    _count(counts, defect.what)
+    return defect.becomes.replace(b"%s", found)
 
 
 def _where(pattern: re.Pattern[bytes], text: bytes, put: Callable[[re.Match[bytes]], bytes], *, inside: bool) -> bytes:

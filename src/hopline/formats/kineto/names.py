@@ -92,7 +92,10 @@ def communication(kernel: str) -> tuple[str, str, str] | None:
     What else is in the name (``Sum``, ``int8_t``) is that of the variant that NCCL compiles once for many, not of the call.
     """
     small = kernel.lower()
-    if not any(hint in small for hint in _HINTS):
+    for hint in _HINTS:
+        if hint in small:
+            break
+    else:
         return None
     match = _NCCL.search(kernel)
     if match is None:

@@ -22,6 +22,8 @@ BASE = 1_760_000_000_000_000_000
 STREAMS = (7, 20, 24, 28, 32, 36)
 """Numbers of the streams, as PyTorch and NCCL often have them."""
 _PROCESS = 4000
+_EARLIEST = 50_000
+"""Microseconds that a profiler may have begun before the step."""
 _NANOSECOND = 1000
 """In picoseconds."""
 
@@ -34,6 +36,8 @@ class Profiling:
     ----------
     skew, seed
         Clocks of the ranks are off by up to so many seconds either way, and what draws it; that of rank 0 is right.
+    jitter
+        Stamps of the ends of collectives are late by up to so many seconds.
     missing
         Ranks without a trace.
     grain
@@ -44,6 +48,7 @@ class Profiling:
 
     skew: float = 0.0
     seed: int = 0
+    jitter: float = 0.0
     missing: tuple[int, ...] = ()
     grain: int = 1
     number: int = 1
@@ -53,6 +58,11 @@ class Profiling:
         draw = Random(self.seed)
         drawn = [round(draw.uniform(-self.skew, self.skew) * 1e9) for _ in range(ranks)]
         return [0, *drawn[1:]]
+
+    def begins(self, ranks: int) -> list[int]:
+        """Nanoseconds before the step at which each rank's profiler began: its times count from there."""
+        draw = Random(self.seed + 1)
+        return [1000 * draw.randrange(_EARLIEST) for _ in range(ranks)]
 
     def rounded(self, picoseconds: int) -> int:
         """Nanoseconds."""
@@ -91,6 +101,8 @@ class _Seen:
     def __init__(self, program: Program, rank: int, start: list[int], end: list[int], profiling: Profiling) -> None:
         self.program, self.rank, self.start, self.end, self.profiling = program, rank, start, end, profiling
         self.rows: list[tuple[int, str, int, int, int, int]] = []
+        self.draw = Random(profiling.seed * program.ranks + rank)
+        self.since = profiling.begins(program.ranks)[rank]
         self.correlation = 100
         self.collectives: dict[int, Joined] = {}
         self.syncs: dict[int, tuple[int, int]] = {}
@@ -123,7 +135,7 @@ class _Seen:
             *(Lane("thread", _PROCESS + self.rank, _PROCESS + self.rank + 100 * thread) for thread in (0, 1)),
         )
         return Trace(
-            f"rank{self.rank}.made.json", self.rank, self.program.ranks, BASE + offset, True, tuple(names), lanes, events,
+            f"rank{self.rank}.made.json", self.rank, self.program.ranks, BASE + offset - self.since, True, tuple(names), lanes, events,
             tuple(sorted(collectives, key=lambda each: each.row)), (step,),
             Syncs(syncs[:, 0].astype(np.int32), syncs[:, 1], syncs[:, 2]),
             {"events": len(events)}, {"device": "made up", "backend": "nccl"},
@@ -131,7 +143,7 @@ class _Seen:
 
     def _add(self, kind: int, name: str, start: int, end: int, lane: int, correlation: int = NONE) -> int:
         first, last = self.profiling.rounded(start), self.profiling.rounded(end)
-        self.rows.append((kind, name, first, last, lane, correlation))
+        self.rows.append((kind, name, first + self.since, last + self.since, lane, correlation))
         return len(self.rows) - 1
 
     def _call(self, name: str, start: int, end: int, thread: int) -> int:
@@ -155,7 +167,10 @@ class _Seen:
         number = self._call(
             "cudaLaunchKernelExC" if launch.joined else "cudaLaunchKernel", at, at + took, launch.thread
         )
-        row = self._add(KERNEL, launch.name, *span_of(launch, self.start, self.end), launch.stream, number)
+        begin, finish = span_of(launch, self.start, self.end)
+        if launch.joined is not None:
+            finish += round(self.draw.uniform(0.0, self.profiling.jitter) * 1e12)
+        row = self._add(KERNEL, launch.name, begin, finish, launch.stream, number)
         if launch.joined is not None:
             self.collectives[row] = launch.joined
 
@@ -167,7 +182,8 @@ class _Seen:
         begins = min(self.start[launch.call] for launch in self.program.launches if launch.rank == self.rank)
         number = self.profiling.number
         self._add(NOTE, f"ProfilerStep#{number}", begins, ends, len(STREAMS))
-        return Step(number, self.profiling.rounded(begins), self.profiling.rounded(ends))
+        first, last = self.profiling.rounded(begins), self.profiling.rounded(ends)
+        return Step(number, first + self.since, last + self.since)
 
 
 def _collective(row: int, joined: Joined, rank: int) -> Collective:
