@@ -135,6 +135,7 @@ BAD = {
     "a backward pass of one collective": ("--compute 1ms --comm 1ms --backward 1us", "--backward needs --buckets"),
     "a backward pass that is too long": ("--compute 1ms --comm 1ms --buckets 2 --backward 2ms", "expected at most as long"),
     "no bytes": ("--compute 1ms --size 0 --bandwidth 1GB/s --buckets 2", "0 bytes in buckets"),
+    "more buckets than bytes": ("--compute 1ms --size 1B --bandwidth 1GB/s --ready 1ms --buckets 2", "at most one a byte"),
     "too many buckets": ("--compute 1ms --size 1GiB --bandwidth 1GB/s --bucket-size 1B", "1,073,741,824 buckets"),
     "stages alone": ("--compute 1ms --comm 1ms --stages 2", "--stages needs --microbatches"),
     "a machine alone": ("--compute 1ms --comm 1ms --machine dgx-h100", "--machine needs --op"),

@@ -112,7 +112,7 @@ def test_files_of_a_step(tmp_path):
     assert [trace.rank for trace in traces] == [0, 1]
     truth = json.loads(Path(paths[-1]).read_text())
     assert truth["makespan"] == made.truth.makespan
-    assert [met["last"] for met in truth["collectives"]] == [1, 1]
+    assert truth["collectives"][0]["last"] == 1
     assert truth["job"]["slow"] == {"1": 1.5}
     with pytest.raises(OutputError, match="exists"):
         write(made, str(tmp_path / "made"))

@@ -181,6 +181,8 @@ class Parts:
             return [1.0] if count == 1 else [float(Fraction(1, count))] * count
         if size != int(size):
             return [size / count] * count
+        if self.cut and size < count:
+            raise InputError(f"{count} buckets of {size:.0f} bytes: expected at most one a byte")
         each, more = divmod(int(size), count)
         return [float(each + (i < more)) for i in range(count)]
 

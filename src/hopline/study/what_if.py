@@ -145,8 +145,8 @@ def _refusal(inferred: Inferred, errors: Sequence[float], still: float) -> str:
         )
     if still > STILL:
         return (
-            f"{still:.0%} of the critical path stood still for no reason that the traces tell: expected at most {STILL:.0%}, so "
-            "nothing is concluded; trace with synchronisation events, or give a span of whole steps"
+            f"{still:.0%} of the critical path stood still for no reason that the traces tell: expected at most {STILL:.0%}, "
+            "so nothing is concluded; trace with synchronisation events, or give a span of whole steps"
         )
     return ""
 

@@ -19,9 +19,11 @@ class Held:
         self.content, self.piece, self.at = content, piece, 0
 
     def peek(self):
+        """See Source."""
         return self.content[:4096]
 
     def read(self, most):
+        """See Source."""
         data = self.content[self.at : self.at + min(most, self.piece)]
         self.at += len(data)
         return data

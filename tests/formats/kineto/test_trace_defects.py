@@ -24,16 +24,18 @@ def told(trace, *words):
 
 GOOD = text(EVENTS, distributedInfo={"rank": 0}).encode()
 MENDED = {
-    "pointers": ((b'"bytes": 64', b'"bytes": 64, "src": 0x7f1c00'), "1 pointers without quotes"),
-    "NaN": ((b'"bytes": 64', b'"bytes": NaN, "b": -nan, "c": -Infinity, "d": inf'), "2 numbers that are NaN, 2 infinite"),
-    "NaN behind the events": ((b'"distributedInfo"', b'"x": NaN, "distributedInfo"'), "1 numbers that are NaN"),
-    "huge": ((b'"name": "gemm"', b'"name": 1e999, "name": -2.5E+4000, "name": 1e300, "name": "gemm"'), "2 numbers beyond all doubles"),
-    "no value": ((b'"bytes": 64', b'"bytes": '), "1 keys without a value"),
-    "comma": ((b'"bytes": 64', b'"bytes": 64, '), "1 commas before a bracket"),
-    "last comma": ((b'], "distributedInfo"', b' ,\n], "distributedInfo"'), "1 commas before a bracket"),
-    "no UTF-8": ((b'"gemm"', b'"ge\xff\xfemm"'), "2 bytes that are no UTF-8"),
-    "control": ((b'"gemm"', b'"ge\x01m\tm"'), "2 control characters in strings"),
-    "backslash": ((b'"gemm"', b'"ge\\mm\\x \\u12 \\\\ \\" 0x5 NaN,]"'), "3 stray backslashes"),
+    "pointers": ((b'"bytes": 64', b'"bytes": 64, "src": 0x7f1c00'), "pointers without quotes (1)"),
+    "NaN": ((b'"bytes": 64', b'"bytes": NaN, "b": -nan, "c": -Infinity, "d": inf'), "numbers that are NaN (2), infinite numbers (2)"),
+    "NaN behind the events": ((b'"distributedInfo"', b'"x": NaN, "distributedInfo"'), "numbers that are NaN (1)"),
+    "huge": ((b'"name": "gemm"', b'"name": 1e999, "name": -2.5E+4000, "name": 1e300, "name": "gemm"'), "numbers beyond all doubles (2)"),
+    "very long": ((b'"name": "gemm"', b'"name": ' + b"9" * 6000 + b', "name": ' + b"9" * 200 + b', "name": "gemm"'),
+                  "numbers beyond all doubles (1)"),
+    "no value": ((b'"bytes": 64', b'"bytes": '), "keys without a value (1)"),
+    "comma": ((b'"bytes": 64', b'"bytes": 64, '), "commas before a bracket (1)"),
+    "last comma": ((b'], "distributedInfo"', b' ,\n], "distributedInfo"'), "commas before a bracket (1)"),
+    "no UTF-8": ((b'"gemm"', b'"ge\xff\xfemm"'), "bytes that are no UTF-8 (2)"),
+    "control": ((b'"gemm"', b'"ge\x01m\tm"'), "control characters in strings (2)"),
+    "backslash": ((b'"gemm"', b'"ge\\mm\\x \\u12 \\\\ \\" 0x5 NaN,]"'), "stray backslashes (3)"),
 }  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def test_archives_hold_several_traces(tmp_path, packing):
     with pytest.raises(FormatError, match="cut"):
         read_traces([str(path)])
     path.write_bytes(PACKINGS[packing](tar({"notes.txt": b"hello"})))
-    with pytest.raises(FormatError, match="has no trace in it: .*notes.txt begins with 'hello'"):
+    with pytest.raises(FormatError, match=r"has no trace in it: .*notes\.txt begins with 'hello'"):
         read_traces([str(path)])
 
 

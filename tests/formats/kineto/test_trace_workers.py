@@ -21,7 +21,7 @@ from hopline.formats.kineto.reader import read_traces
 def files(tmp_path):
     paths = []
     for rank in range(5):
-        events = EVENTS[: 3 + rank % 3] + [kernel("ncclDevKernel_AllReduce_Sum(x)", 70 + rank, 5, 80)]
+        events = [*EVENTS[: 3 + rank % 3], kernel("ncclDevKernel_AllReduce_Sum(x)", 70 + rank, 5, 80)]
         path = tmp_path / f"rank{rank}.json"
         path.write_text(text(events, distributedInfo={"rank": rank}))
         paths.append(str(path))

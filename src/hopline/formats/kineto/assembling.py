@@ -139,7 +139,7 @@ def _syncs(events: Events, said: dict[int, Arguments]) -> Syncs:
 def _mended(document: Document) -> list[str]:
     if not document.mends:
         return []
-    what = ", ".join(f"{number} {defect}" for defect, number in document.mends.items())
+    what = ", ".join(f"{defect} ({number})" for defect, number in document.mends.items())
     return [f"the text is no JSON and was mended: {what}"]
 
 

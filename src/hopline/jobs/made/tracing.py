@@ -134,11 +134,11 @@ class _Seen:
             *streams,
             *(Lane("thread", _PROCESS + self.rank, _PROCESS + self.rank + 100 * thread) for thread in (0, 1)),
         )
+        about = {"events": len(events)}, {"device": "made up", "backend": "nccl"}
         return Trace(
-            f"rank{self.rank}.made.json", self.rank, self.program.ranks, BASE + offset - self.since, True, tuple(names), lanes, events,
-            tuple(sorted(collectives, key=lambda each: each.row)), (step,),
-            Syncs(syncs[:, 0].astype(np.int32), syncs[:, 1], syncs[:, 2]),
-            {"events": len(events)}, {"device": "made up", "backend": "nccl"},
+            f"rank{self.rank}.made.json", self.rank, self.program.ranks, BASE + offset - self.since, True, tuple(names), lanes,
+            events, tuple(sorted(collectives, key=lambda each: each.row)), (step,),
+            Syncs(syncs[:, 0].astype(np.int32), syncs[:, 1], syncs[:, 2]), *about,
         )  # fmt: skip
 
     def _add(self, kind: int, name: str, start: int, end: int, lane: int, correlation: int = NONE) -> int:
