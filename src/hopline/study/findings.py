@@ -25,6 +25,10 @@ _MOST = 3
 """Parts that a sentence names."""
 _IDLE = 0.5
 """Share of a span without work on the GPU from which on it is said first."""
+_WORTH = 0.02
+"""Share of a path from which on a part of it is told."""
+_MOSTLY = 0.9
+"""Share of a stretch that makes it what it mostly is."""
 _LITTLE = 0.01
 """Gain below which a change is not worth a sentence."""
 _SLOWER = 1.02
@@ -41,8 +45,30 @@ def _path(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterabl
     blame = explained.blame
     if blame is None or not blame.time:
         return
-    parts = [f"{_SAID[item.name]} {item.time / blame.time:.0%}" for item in blame.parts[:_MOST] if item.time]
+    parts = [
+        f"{_SAID[item.name]} {item.time / blame.time:.0%}"
+        for item in blame.parts[:_MOST]
+        if item.time >= _WORTH * blame.time
+    ]
     yield f"the critical path of {_time(blame.time)} goes to {', '.join(parts)}"
+
+
+def _begin(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    """A path that begins with nothing: its rank's trace begins later than others."""
+    del orders
+    path = explained.path
+    first = path.stretches[0] if path is not None and path.stretches else None
+    if path is None or first is None or first.part != "idle" or first.time < _WORTH * path.time:
+        return
+    begins = {
+        i: int(explained.clocks.common(i, t.events.start[:1])[0])
+        for i, t in enumerate(explained.traces)
+        if len(t.events)
+    }
+    own = begins[first.trace]
+    if own - first.start >= _MOSTLY * first.time:
+        label = explained.traces[first.trace].label
+        yield f"the trace of {label} begins {_time(own - min(begins.values()))} after the first: what it did before is not seen"
 
 
 def _waiting(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
@@ -118,5 +144,5 @@ def _time(nanoseconds: int) -> str:
 
 
 Teller = Callable[[Explained, Sequence[LaunchOrder | None]], Iterable[str]]
-TELLERS: tuple[Teller, ...] = (_waiting, _path, _exposed, _idle, _changes, _one_queue)
+TELLERS: tuple[Teller, ...] = (_waiting, _path, _begin, _exposed, _idle, _changes, _one_queue)
 """In the order in which they speak."""

@@ -13,7 +13,7 @@ from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import make
 from hopline.jobs.made.tracing import Profiling
 
-EXAMPLE = Job(noise=0.02, seed=1, slow={5: 1.2})
+EXAMPLE = Job(gradients=64 << 20, noise=0.02, seed=1, slow={5: 1.2})
 """Eight ranks, of which rank 5 is slow."""
 SEEN = Profiling(skew=2e-3, seed=1)
 
