@@ -36,6 +36,7 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/diff.py
 	$(BIN)/python validation/schedules.py
 	$(BIN)/python validation/flows.py
+	$(BIN)/python validation/what_ifs.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
 
 docs: $(VENV)/.installed-dev

@@ -4,7 +4,8 @@ Steps are made up (hopline.jobs.made) and simulated message by message; of each,
 these are given to the what-if. ``plain``: data parallel, 2 to 16 ranks, 1 to 12 buckets, communication from hidden to
 exposed, with and without a straggler. ``hard``: drawn at random, with pipeline stages, tensor parallelism, hosts that are in
 the way, noise of 5 %, clocks 3 ms apart, ends of collectives stamped up to 7 us late, and whole microseconds in half of the
-traces. ``contended``: kernels and transfers slow one another down. Leaves with code 1 where any answer is off by more than 5 %.
+traces. ``contended``: kernels and transfers slow one another down. Leaves with code 1 where any answer is off by more than
+5 % or refused.
 """
 
 from __future__ import annotations

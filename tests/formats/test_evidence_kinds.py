@@ -25,7 +25,7 @@ SAMPLES = {
     ],
     "flight": [
         *(pickle.dumps(DUMP, protocol) for protocol in range(6)), pickle.dumps([entry(0)], 2), json.dumps(DUMP).encode(),
-        json.dumps([entry(0)]).encode(),
+        json.dumps([entry(0)]).encode(), b"cos\nsystem\n(S'id'\ntR.",
     ],
     "execution": [b'{"schema": "1.0.1", "nodes": []}', b'{"workload_graph": []}', b"\x07\n\x050.0.4"],
     "log": [

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import time
 
 import numpy as np
 import pytest
@@ -194,3 +195,12 @@ def test_times_of_zero_are_left_out(tmp_path):
     log = read(tmp_path, [megatron(1, 0.0), megatron(2, 10.0)])
     assert log.step.tolist() == [2]
     assert np.isfinite(log.time).all()
+
+
+def test_lines_made_to_be_slow(tmp_path):
+    """Many beginnings of a pattern in one line, which each look for its end."""
+    path = tmp_path / "x.log"
+    path.write_text("\n".join(["iteration 1/2 | elapsed" * 300] * 50 + [megatron(3, 5.0)]))
+    begun = time.perf_counter()
+    assert len(training_logs.read(str(path))) == 1
+    assert time.perf_counter() - begun < 5

@@ -73,6 +73,18 @@ def test_all_is_drawn_where_all_fits():
     assert total["transfer", 1] == pytest.approx(numbers(explained).transfer)
 
 
+@pytest.mark.parametrize("most", [1, 60, 4000])
+def test_thinning_keeps_how_much_of_the_time_was_work(most):
+    explained = made(ranks=3, steps=40)
+    filled = defaultdict(float)
+    for mark in thinned(explained, most).marks:
+        filled[mark["k"], mark["r"]] += mark["f"] * (mark["e"] - mark["s"])
+    for i, row in enumerate(numbers(explained).ranks):
+        assert filled["compute", i] == pytest.approx(row.compute, rel=1e-3)
+    waits = sum(int(meeting.waits[0]) for meeting in explained.meetings) * 1e-9
+    assert filled["waiting", 0] == pytest.approx(waits, rel=1e-3)
+
+
 @pytest.mark.parametrize("most", [1, 50, 300])
 def test_thinning_keeps_its_rule(most):
     explained = made(ranks=3, steps=40)

@@ -116,7 +116,8 @@ def test_rings_that_lost_different_numbers_of_calls(tmp_path):
     found = hang(tmp_path, calls)
     assert found.breaks == ()
     assert found.compared == 73
-    assert sum("older ones are lost" in remark for remark in found.told) == 4
+    (remark,) = found.told
+    assert remark.startswith("the dumps of ranks 0-3 begin with call 20 to 41")
 
 
 def test_calls_that_were_coalesced_and_cut(tmp_path):

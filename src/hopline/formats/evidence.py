@@ -60,9 +60,14 @@ def _either(*tests: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
     return lambda data: any(test(data) for test in tests)
 
 
+_GLOBAL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n")
+"""How a pickle begins that looks up a name."""
+
+
 def _pickle(data: bytes) -> bool:
-    """A pickle that begins with a dict or a list: by its protocol, or (protocols 0 and 1) by its first instructions."""
-    return (data[:1] == b"\x80" and data[1:2] <= b"\x05" and len(data) > 2) or data[:2] in (b"(d", b"(l", b"}q", b"]q")
+    """A pickle: by its protocol, or (protocols 0 and 1) by first instructions, those of harmful ones among them."""
+    by_protocol = data[:1] == b"\x80" and data[1:2] <= b"\x05" and len(data) > 2
+    return by_protocol or data[:2] in (b"(d", b"(l", b"}q", b"]q") or _GLOBAL.match(data) is not None
 
 
 def _protobuf(data: bytes) -> bool:
@@ -155,14 +160,8 @@ def _has_steps(path: str, start: bytes) -> bool:
     """Whether a text has a step; binary files are not searched."""
     if b"\0" in start[:4096] and not start.strip(b"\0"):
         return False
-    read = 0
-    for line in training_lines.lines(path, lambda _: None, keep=True):
-        read += len(line.text) + 1
-        if any(True for _ in training_lines.steps(line.text)):
-            return True
-        if read > MOST_LOG:
-            return False
-    return False
+    found = training_lines.lines(path, lambda _: None, keep=True, most=MOST_LOG)
+    return any(True for line in found for _ in training_lines.steps(line.text))
 
 
 def _looks(path: str, data: bytes) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
@@ -19,6 +18,7 @@ import msgspec
 
 from hopline.errors import FormatError
 from hopline.formats.inert_pickle import read as read_pickle
+from hopline.formats.kineto.identity import rank_in
 from hopline.formats.kineto.names import operation
 from hopline.formats.lines import excerpt
 from hopline.formats.schedules.bounded import usable, whole
@@ -56,9 +56,12 @@ def is_json(data: bytes) -> bool:
 
 
 def rank_of(path: str) -> int | None:
-    """The number that ends a dump's name (``nccl_trace_rank_3``): the dump itself does not say which rank it is of."""
-    found = _RANK.search(PurePath(path).name) if path != STDIN else None
-    return int(found[1]) if found else None
+    """The rank that a dump's name says (``nccl_trace_rank_3``), else the number that ends it: the dump itself has none."""
+    if path == STDIN:
+        return None
+    named = rank_in(path)
+    found = _RANK.search(PurePath(path).name)
+    return named if named is not None else int(found[1]) if found else None
 
 
 def _json(data: bytes, where: str) -> Any:
@@ -75,28 +78,18 @@ def _dump(path: str, document: dict[Any, Any]) -> Dump:
     ordered = sorted(calls, key=lambda call: call.record)
     records = [call.record for call in ordered]
     gaps = any(b - a > 1 for a, b in pairwise(records))
-    calls_whole = bool(records) and records[0] == 0
-    told = _oddities(where, calls, records, gaps)
     return Dump(
         path, rank_of(path), str(document.get("version", "not told")), tuple(ordered),
-        _groups(document.get("pg_config"), ordered), _reached(document, calls), calls_whole, gaps, told,
+        _groups(document.get("pg_config"), ordered), _reached(document, calls), bool(records) and records[0] == 0, gaps,
+        _oddities(where, records),
     )  # fmt: skip
 
 
-def _oddities(where: str, calls: list[Call], records: list[int], gaps: bool) -> tuple[str, ...]:
-    told = []
-    if not calls:
-        told.append(f"{where} has no calls: the recorder was off, or nothing was called")
-    elif records[0] > 0:
-        told.append(
-            f"{where} begins with call {records[0]}: the recorder keeps the last ones only, older ones are lost"
-        )
-    if gaps:
-        told.append(f"{where} leaves out calls in between: it has active ones only")
+def _oddities(where: str, records: list[int]) -> tuple[str, ...]:
+    if not records:
+        return (f"{where} has no calls: the recorder was off, or nothing was called",)
     twice = [record for record, times in Counter(records).items() if times > 1]
-    if twice:
-        told.append(f"{where} has record {twice[0]} twice")
-    return tuple(told)
+    return (f"{where} has record {twice[0]} twice",) if twice else ()
 
 
 # --- one call -----------------------------------------------------------------------------------------------------
@@ -257,8 +250,3 @@ def _reached(document: Mapping[Any, Any], calls: list[Call]) -> dict[str, int]:
         if name is not None and isinstance(last, int) and last >= 0:
             found[name] = max(last, found.get(name, -1))
     return found
-
-
-def with_rank(dump: Dump, rank: int) -> Dump:
-    """The dump of a rank that somebody named."""
-    return replace(dump, rank=rank)

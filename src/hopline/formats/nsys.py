@@ -105,7 +105,8 @@ class _Sides:
         if alone is not None or all(owner in ranks for owner, _ in places):
             return ()
         return (
-            f"{shown(self.found.path)} does not say which rank a process is: they are told apart by process and GPU",
+            f"{shown(self.found.path)} does not say which rank a process is, nor how many ranks the job has: traces are told "
+            "apart by process and GPU, and collectives may have members that are not here",
         )
 
     def _trace(self, owner: int, device: int, places: list[tuple[int, int]]) -> Trace:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from hopline.formats.source import opened
 from hopline.records.step_log import Basis
 
-LONGEST = 1 << 16
+LONGEST = 1 << 13
 """Bytes of a line; longer ones are left out."""
 _PIECE = 1 << 20
 _NUMBER = r"(?P<time>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"
@@ -88,6 +88,10 @@ TIMER_MOST = re.compile(r"([A-Za-z][\w/+-]*) \.{2,}: (\d+\.?\d*)")
 TIMER_NAME = re.compile(r"^\s+([A-Za-z][\w/+-]*):\s*$")
 TIMER_RANK = re.compile(r"^\s+rank\s+(\d+): (\d+\.?\d*)\s*$")
 TIMER_LINE = re.compile(r"\btime \(ms\) \|(.*)")
+WORTH = re.compile(
+    rb"elapsed|timing|iter time|tps:|s/it|it/s|across ranks|time \(ms\)|\.\.: |rank +\d+: |:\s*$|checkpoint|estor|esum"
+)
+"""Bytes of lines that may say something; of neighbours without them, one empty line stands for all."""
 TIMER_PART = re.compile(r"([A-Za-z][\w/ +-]*?): (\d+\.?\d*)")
 
 
@@ -100,27 +104,40 @@ class Line:
     label: str
 
 
-def lines(path: str, told: Callable[[str], None], keep: bool = False) -> Iterator[Line]:
-    """The lines of a log; a carriage return ends one, too, as progress bars have it. Those left out are told.
+def lines(path: str, told: Callable[[str], None], keep: bool = False, most: int | None = None) -> Iterator[Line]:
+    """The lines of a log that may say something, and an empty one where there are others between them.
 
-    ``keep`` leaves a pipe's content for the next to open it.
+    A carriage return ends a line, too, as progress bars have it. Lines that are too long are left out and told. ``keep``
+    leaves a pipe's content for the next to open it; ``most``: bytes after which to end.
     """
-    rest, number, cut = b"", 1, 0
-    with opened(path, keep) as file:
-        while data := file.read(_PIECE):
-            *full, rest = (rest + data.replace(b"\r\n", b"\n")).split(b"\n")
-            for raw in full:
-                cut += len(raw) > LONGEST and b"\r" not in raw
-                yield from _parts(raw, number)
-                number += 1
-            if len(rest) > LONGEST and b"\r" in rest:
-                head, _, rest = rest.rpartition(b"\r")
-                yield from _parts(head, number)
-            elif len(rest) > LONGEST:
-                rest = rest[:LONGEST] + b"."
-    yield from _parts(rest, number)
+    cut, silent = 0, False
+    for number, raw in _raw(path, keep, most):
+        cut += len(raw) > LONGEST and b"\r" not in raw
+        if WORTH.search(raw):
+            yield from _parts(raw, number)
+            silent = False
+        elif not silent:
+            silent = True
+            yield Line(number, "", "")
     if cut:
         told(f"{cut} line{'s' if cut > 1 else ''} longer than {LONGEST} bytes left out")
+
+
+def _raw(path: str, keep: bool, most: int | None) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers, in bounded memory: what is too long is shortened, to one byte more than LONGEST."""
+    rest, number, size = b"", 1, 0
+    with opened(path, keep) as file:
+        while (most is None or size < most) and (data := file.read(_PIECE)):
+            size += len(data)
+            *full, rest = (rest + data.replace(b"\r\n", b"\n")).split(b"\n")
+            yield from enumerate(full, number)
+            number += len(full)
+            if len(rest) > LONGEST and b"\r" in rest:
+                head, _, rest = rest.rpartition(b"\r")
+                yield number, head
+            elif len(rest) > LONGEST:
+                rest = rest[: LONGEST + 1]
+    yield number, rest
 
 
 def _parts(raw: bytes, number: int) -> Iterator[Line]:

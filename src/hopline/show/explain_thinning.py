@@ -23,7 +23,7 @@ from hopline.show.explain_drawing import shortened
 from hopline.show.explain_rows import GIGA
 from hopline.show.figures import Spec
 
-MOST_MARKS, MOST_ROWS = 3000, 64
+MOST_MARKS, MOST_ROWS = 4000, 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,8 @@ class Thinned:
     traces
         Numbers of the traces, a row each.
     marks
-        ``k`` kind, ``r`` row, ``s`` and ``e`` start and end in seconds since the span began, ``n`` what it is.
+        ``k`` kind, ``r`` row, ``s`` and ``e`` start and end in seconds since the span began, ``f`` the share of it with work,
+        ``n`` what it is.
     path
         (trace, start, end) of stays of the critical path on one rank, nanoseconds.
     said
@@ -99,7 +100,9 @@ def _said(explained: Explained, total: int, drawn: int, gap: int, rows: int) -> 
     said = []
     if drawn < total:
         near = f"what is of one kind and less than {show(gap / GIGA, 'time', 2)} apart" if gap else "what overlaps"
-        said.append(f"Thinned: {drawn:,} marks stand for {total:,} pieces of work; {near} is one mark.")
+        said.append(
+            f"Thinned: {drawn:,} marks stand for {total:,} pieces of work; {near} is one mark, paler the less of it is work."
+        )
     if rows < len(explained.traces):
         said.append(f"{rows} of {len(explained.traces)} ranks are drawn: those with most of the critical path.")
     return " ".join(said)
@@ -159,20 +162,29 @@ def _joined(pieces: Pieces, gap: int) -> NDArray[np.int64]:
     return np.concatenate(([0], np.flatnonzero(pieces.start[1:] - reach[:-1] >= max(gap, 0)) + 1))
 
 
+def _added(pieces: Pieces) -> Nanoseconds:
+    """What each piece adds to the union of those before it."""
+    reach = np.maximum.accumulate(pieces.end)
+    before = np.concatenate((pieces.start[:1], reach[:-1]))
+    return np.asarray((pieces.end - np.maximum(pieces.start, before)).clip(min=0))
+
+
 def _marks(explained: Explained, pieces: Pieces, first: NDArray[np.int64], row: int) -> Iterator[Spec]:
     if not len(first):
         return
     names = explained.traces[pieces.trace].names
     counts = np.diff(np.append(first, len(pieces.start))).tolist()
-    ends = np.maximum.reduceat(pieces.end, first).tolist()
+    ends = np.maximum.reduceat(pieces.end, first)
+    full = (np.add.reduceat(_added(pieces), first) / (ends - pieces.start[first])).tolist()
     length = pieces.end - pieces.start
-    for at, end, count in zip(first.tolist(), ends, counts, strict=True):
+    for at, end, count, part in zip(first.tolist(), ends.tolist(), counts, full, strict=True):
         name = shortened(names[int(pieces.name[at + int(np.argmax(length[at : at + count]))])])
         yield {
             "k": pieces.kind,
             "r": row,
             "s": (int(pieces.start[at]) - explained.start) / GIGA,
             "e": (end - explained.start) / GIGA,
+            "f": round(part, 4),
             "n": name if count == 1 else f"{name} and {count - 1:,} more",
         }
 

@@ -22,6 +22,8 @@ MARKS = {
 """Kind of a mark -> its colour; ``communication``: waiting and transfer that cannot be told apart."""
 _ABOVE, _BELOW, _PATH = (0.10, 0.46), (0.48, 0.84), 0.93
 """Where in the row of a rank compute, communication and the path stand."""
+_PALEST = 0.12
+"""Opacity of a mark that stands for hardly any work."""
 _TALLEST, _LEAST_ROW, _MOST_ROW = 1000, 15, 46
 """Pixels."""
 
@@ -61,14 +63,17 @@ def _rows(called: Sequence[str]) -> Spec:
 
 def _band(marks: Sequence[Spec], at: tuple[float, float], x: Spec, y: Spec, here: dict[str, str]) -> Spec:
     length = "format((datum.e - datum.s) * 1e6, ',.1f') + ' µs'"
-    derived = {"y": f"datum.r + {at[0]}", "y2": f"datum.r + {at[1]}", "t": length}
+    full = "datum.f >= 1 ? 'all of it' : format(datum.f, '.0%')"
+    derived = {"y": f"datum.r + {at[0]}", "y2": f"datum.r + {at[1]}", "t": length, "w": full}
+    paler = {"domain": [0, 1], "range": [_PALEST, 1]}
     return {
         "data": {"values": list(marks)},
         "transform": [{"calculate": expression, "as": name} for name, expression in derived.items()],
         "mark": {"type": "rect", "clip": True},
         "encoding": {
             "x": x, "x2": {"field": "e"}, "y": {**y, "field": "y"}, "y2": {"field": "y2"}, "color": colours("k", here),
-            "tooltip": tips(n="what", k="kind", t="lasts"),
+            "opacity": {"field": "f", "type": "quantitative", "scale": paler, "legend": None},
+            "tooltip": tips(n="what", k="kind", t="lasts", w="with work"),
         },
     }  # fmt: skip
 

@@ -68,7 +68,8 @@ def _begin(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterab
     own = begins[first.trace]
     if own - first.start >= _MOSTLY * first.time:
         label = explained.traces[first.trace].label
-        yield f"the trace of {label} begins {_time(own - min(begins.values()))} after the first: what it did before is not seen"
+        later = _time(own - min(begins.values()))
+        yield f"the trace of {label} begins {later} after the first: what it did before is not seen"
 
 
 def _waiting(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:

@@ -23,10 +23,14 @@ def ordered(breaks: Sequence[Break], dumps: Mapping[int, Dump]) -> tuple[tuple[B
     return tuple(breaks[place] for place in in_order), len(first), tuple(breaks[place].group for place in circle)
 
 
-def _since(found: Break) -> tuple[bool, int]:
-    """A wrong program before late ranks, then the earliest call."""
+_FIRST = {"absent": 1, "scheduled": 2} | dict.fromkeys(MISMATCHES, 0)
+"""Kind -> its place among causes: a wrong program, then ranks that are named; all others behind."""
+
+
+def _since(found: Break) -> tuple[int, int]:
+    """What names a culprit first, then the earliest call."""
     times = [call.created for view in found.views for call in view.calls if call.created is not None]
-    return found.kind not in MISMATCHES, min(times, default=1 << 63)
+    return _FIRST.get(found.kind, len(_FIRST)), min(times, default=1 << 63)
 
 
 def _causes(found: Break, place: int, breaks: Sequence[Break], dumps: Mapping[int, Dump]) -> list[int]:

@@ -15,7 +15,7 @@ from hopline.errors import InputError
 from hopline.records.hang import COMPLETED, SCHEDULED, Break, BreakKind, Call, Dump, Group, Hang, View
 from hopline.study.hang_order import ordered
 from hopline.study.hang_points import unmet
-from hopline.study.hang_sizes import differences
+from hopline.study.hang_sizes import differences, ranks_text
 
 NANOSECOND = 1e-9
 
@@ -35,7 +35,7 @@ def explain(dumps: Sequence[Dump]) -> Hang:
     members = {rank for dump in dumps for group in dump.groups.values() for rank in group.ranks}
     missing = members - set(by_rank)
     last = {rank: dump.calls[-1] if dump.calls else None for rank, dump in sorted(by_rank.items())}
-    told = tuple(remark for dump in dumps for remark in dump.told) + odd + _versions(dumps)
+    told = tuple(remark for dump in dumps for remark in dump.told) + odd + _lost(by_rank) + _versions(dumps)
     return Hang(
         tuple(sorted(by_rank)), tuple(sorted(missing)), groups, compared, in_order, roots, circle, last, told,
     )  # fmt: skip
@@ -54,6 +54,22 @@ def _by_rank(dumps: Sequence[Dump]) -> dict[int, Dump]:
             )
         found[dump.rank] = dump
     return found
+
+
+def _lost(dumps: Mapping[int, Dump]) -> tuple[str, ...]:
+    """What recorders did not keep, once for all ranks."""
+    begins = {rank: dump.calls[0].record for rank, dump in dumps.items() if dump.calls and not dump.whole}
+    gaps = [rank for rank, dump in dumps.items() if dump.gaps]
+    told = []
+    if begins:
+        first, last = min(begins.values()), max(begins.values())
+        told.append(
+            f"the dumps of {ranks_text([*begins])} begin with call {first if first == last else f'{first} to {last}'}: the "
+            "recorder keeps the last ones only, older ones are lost"
+        )
+    if gaps:
+        told.append(f"the dumps of {ranks_text(gaps)} leave out calls in between: they have active ones only")
+    return tuple(told)
 
 
 def _versions(dumps: Sequence[Dump]) -> tuple[str, ...]:
