@@ -65,8 +65,8 @@ def sources(folder: Path) -> list[Path]:
     if found:
         return found
     made = folder / "made"
-    subprocess.run([sys.executable, "-m", "hopline", "explain", "--make", str(made), "-n", "8"], check=True)
-    return sorted(made.iterdir())
+    subprocess.run([sys.executable, "-m", "hopline", "explain", "--example", str(made)], check=True)
+    return sorted(made.glob("*.json.gz"))
 
 
 def total(files: list[Path]) -> int:

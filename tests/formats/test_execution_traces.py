@@ -41,7 +41,7 @@ def attribute(name, value):
 
 def node(number_, name, kind=4, duration=0, data=(), control=(), **attributes):
     parts = [
-        number(1, id),
+        number(1, number_),
         text(2, name),
         number(3, kind),
         *(number(4, one) for one in control),

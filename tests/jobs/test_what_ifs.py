@@ -138,6 +138,13 @@ def test_a_missing_rank_makes_a_bound_of_the_answer():
     assert " or less" in sentence(answer)
 
 
+def test_vague_clocks_are_told():
+    """Stages that only messages join: their clocks are known as well as messages tell."""
+    made = make(Job(ranks=4, stages=4, batches=4, buckets=1), profiling=Profiling(skew=1e-3, seed=3))
+    assert any("clocks of ranks may be off by" in premise for premise in what_ifs(made.traces, []).premises)
+    assert not any("clocks" in premise for premise in what_ifs(make(Job(ranks=4)).traces, []).premises)
+
+
 def test_a_late_launch_is_what_earlier_takes_away():
     """Hosts so slow that the collective is launched long after its gradients are there."""
     job = Job(ranks=2, layers=4, buckets=2, host=1.5e-3)

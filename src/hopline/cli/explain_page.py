@@ -26,6 +26,8 @@ from hopline.study.what_if import Question
 
 MOST_SLICES = 400_000
 """Works of GPUs in a file for Perfetto, above which it is thinned."""
+MOST_ROWS = 100_000
+"""Collectives, causes and steps in the JSON."""
 _READING = 0.7
 """Share of the time that reading takes."""
 
@@ -59,7 +61,7 @@ def answer(asked: Asked) -> None:
     """Read, explain, print and write."""
     files = list(asked.files)
     if asked.example is not None:
-        files += resolve("hopline.jobs.made.writing:write_example")(str(asked.example))
+        files += resolve("hopline.jobs.made.files:write_example")(str(asked.example))
     if not files:
         raise click.UsageError("which files? Give traces or a folder of them; --example FOLDER makes some")
     found: Mapping[str, Sequence[str]] = resolve("hopline.jobs.evidence_files:sorted_out")(files)
@@ -67,7 +69,7 @@ def answer(asked: Asked) -> None:
     blocks: list[Block] = []
     if any(found.get(kind) for kind in TRACES):
         explained = _explain(asked, found)
-        data.append({"kind": "traces", **resolve("hopline.show.explain:explained_json")(explained)})
+        data.append({"kind": "traces", **resolve("hopline.show.explain:explained_json")(explained, MOST_ROWS)})
         blocks += [*resolve("hopline.show.explain:page")(explained), *_written(asked, explained)]
     elif asked.about_traces:
         raise click.UsageError(f"{asked.about_traces[0]} needs traces of ranks: there are none among these files")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import PurePath
 from typing import Any
 
@@ -29,10 +29,13 @@ MOST = 1 << 27
 """Bytes of a dump."""
 MOST_TENSORS, MOST_DIMENSIONS = 1 << 16, 64
 """Of a call, and of a tensor."""
+MOST_GROUPS, MOST_FRAMES, MOST_TEXT, MOST_NAME = 1 << 14, 256, 1 << 12, 80
+"""Groups of a dump, frames of a call, and letters of a path and of a name that are looked at."""
 _NAME = re.compile(r"(?:\w+:)?(?P<op>[\w.-]{1,80})(?: (?P<a>\d{1,9})(?P<way>->|<-)(?P<b>\d{1,9}))?")
 _RANK = re.compile(r"(\d{1,9})(?:\.\w{1,8})*$")
 _LIBRARY = re.compile(r"[/\\](?:torch|c10d|site-packages[/\\]torch)[/\\]|^torch[/\\]|_bootstrap|^<")
-_SHAPES = dict[int, tuple[Shape, ...]]
+_Shared = dict[int, Any]
+"""What was made of a list, by its id: in a pickle, many calls can hold the same one."""
 _SECONDS = 1e-3
 
 
@@ -73,13 +76,13 @@ def _json(data: bytes, where: str) -> Any:
 
 def _dump(path: str, document: dict[Any, Any]) -> Dump:
     where = shown(path)
-    shapes: _SHAPES = {}
-    calls = [_call(entry, number, where, shapes) for number, entry in enumerate(document["entries"])]
+    shared: _Shared = {}
+    calls = [_call(entry, number, where, shared) for number, entry in enumerate(document["entries"])]
     ordered = sorted(calls, key=lambda call: call.record)
     records = [call.record for call in ordered]
     gaps = any(b - a > 1 for a, b in pairwise(records))
     return Dump(
-        path, rank_of(path), str(document.get("version", "not told")), tuple(ordered),
+        path, rank_of(path), _name(document.get("version", "not told")), tuple(ordered),
         _groups(document.get("pg_config"), ordered), _reached(document, calls), bool(records) and records[0] == 0, gaps,
         _oddities(where, records),
     )  # fmt: skip
@@ -95,16 +98,18 @@ def _oddities(where: str, records: list[int]) -> tuple[str, ...]:
 # --- one call -----------------------------------------------------------------------------------------------------
 
 
-def _call(entry: Any, number: int, where: str, shapes: _SHAPES) -> Call:
+def _call(entry: Any, number: int, where: str, shared: _Shared) -> Call:
     if not isinstance(entry, dict):
         raise FormatError(f"{where}: entry {number} is a {type(entry).__name__}: expected a call with its fields")
     place = f"{where}: entry {number}"
     found = _NAME.fullmatch(_text(entry, "profiling_name", place))
     if found is None:
-        raise FormatError(f"{place} is called {entry['profiling_name']!r:.60}: expected a name like 'nccl:all_reduce'")
+        raise FormatError(
+            f"{place} is called {_plain(entry['profiling_name'])}: expected a name like 'nccl:all_reduce'"
+        )
     state = _text(entry, "state", place)
     if state not in STATES:
-        raise FormatError(f"{place} has state {state!r:.40}: expected one of {', '.join(STATES)}")
+        raise FormatError(f"{place} has state {_plain(state)}: expected one of {', '.join(STATES)}")
     op = _op(found["op"])
     point = bool(entry.get("is_p2p", op in ("send", "recv")))
     source, target = (found["a"], found["b"]) if found["way"] != "<-" else (found["b"], found["a"])
@@ -112,12 +117,12 @@ def _call(entry: Any, number: int, where: str, shapes: _SHAPES) -> Call:
     return Call(
         record=_whole(entry, ("record_id", "id"), place), group=_group(entry), sequence=_sequence(entry, point, place),
         op=op, state=state, point=point, source=_number(source), target=_number(target),
-        inputs=_sizes(entry, "input_sizes", place, shapes), outputs=_sizes(entry, "output_sizes", place, shapes),
-        dtypes=(_words(entry, "input_dtypes"), _words(entry, "output_dtypes")),
+        inputs=_sizes(entry, "input_sizes", place, shared), outputs=_sizes(entry, "output_sizes", place, shared),
+        dtypes=(_words(entry, "input_dtypes", shared), _words(entry, "output_dtypes", shared)),
         created=_time(entry, ("time_created_ns", "time_created_us"), scale),
         started=_time(entry, ("time_discovered_started_ns", "time_discovered_started_us"), scale),
         completed=_time(entry, ("time_discovered_completed_ns", "time_discovered_completed_us"), scale),
-        timeout=_timeout(entry), where=_where(entry.get("frames")),
+        timeout=_timeout(entry), where=_where(entry.get("frames"), shared),
     )  # fmt: skip
 
 
@@ -133,14 +138,14 @@ def _number(text: str | None) -> int | None:
 def _text(entry: Mapping[Any, Any], key: str, place: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str):
-        raise FormatError(f"{place} has {key}={value!r:.40}: expected text; is it a flight recorder dump?")
+        raise FormatError(f"{place} has {key}={_plain(value)}: expected text; is it a flight recorder dump?")
     return value
 
 
 def _whole(entry: Mapping[Any, Any], keys: tuple[str, ...], place: str) -> int:
     value = next((entry[key] for key in keys if key in entry), None)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
-        raise FormatError(f"{place} has {keys[0]}={value!r:.40}: expected a whole number from 0 on")
+        raise FormatError(f"{place} has {keys[0]}={_plain(value)}: expected a whole number from 0 on")
     return value
 
 
@@ -153,32 +158,35 @@ def _group(entry: Mapping[Any, Any]) -> str:
     value = entry.get("process_group", entry.get("pg_name"))
     if isinstance(value, tuple | list) and value:
         value = value[0]
-    return value if isinstance(value, str) else str(entry.get("pg_id", ""))[:80]
+    return _name(value) if isinstance(value, str) else _name(entry.get("pg_id", ""))
 
 
-def _sizes(entry: Mapping[Any, Any], key: str, place: str, shapes: _SHAPES) -> tuple[Shape, ...]:
+def _sizes(entry: Mapping[Any, Any], key: str, place: str, shared: _Shared) -> tuple[Shape, ...]:
     """Shapes of tensors; of one list of a pickle that many calls share, once."""
     value = entry.get(key, ())
     if not isinstance(value, list | tuple) or len(value) > MOST_TENSORS:
-        raise FormatError(f"{place} has {key} {value!r:.40}: expected a list of shapes")
-    found = shapes.get(id(value))
-    if found is None:
-        found = shapes[id(value)] = tuple(_shape(one, key, place) for one in value)
+        raise FormatError(f"{place} has {key} {_plain(value)}: expected a list of shapes")
+    if id(value) not in shared:
+        shared[id(value)] = tuple(_shape(one, key, place) for one in value)
+    found: tuple[Shape, ...] = shared[id(value)]
     return found
 
 
 def _shape(value: Any, key: str, place: str) -> Shape:
     whole = isinstance(value, list | tuple) and len(value) <= MOST_DIMENSIONS
     if not whole or not all(isinstance(one, int) and 0 <= one < 1 << 63 for one in value):
-        raise FormatError(f"{place} has a shape {value!r:.40} in {key}: expected whole numbers")
+        raise FormatError(f"{place} has a shape {_plain(value)} in {key}: expected whole numbers")
     return tuple(value)
 
 
-def _words(entry: Mapping[Any, Any], key: str) -> tuple[str, ...]:
+def _words(entry: Mapping[Any, Any], key: str, shared: _Shared) -> tuple[str, ...]:
     value = entry.get(key, ())
     if not isinstance(value, list | tuple) or len(value) > MOST_TENSORS:
         return ()
-    return tuple(one if isinstance(one, str) else "?" for one in value)
+    if id(value) not in shared:
+        shared[id(value)] = tuple(_name(one) or "?" for one in value)
+    found: tuple[str, ...] = shared[id(value)]
+    return found
 
 
 def _time(entry: Mapping[Any, Any], keys: tuple[str, ...], scale: int) -> int | None:
@@ -191,17 +199,38 @@ def _timeout(entry: Mapping[Any, Any]) -> float | None:
     return value * _SECONDS if isinstance(value, int | float) and 0 < value < 1e15 else None
 
 
-def _where(frames: Any) -> str:
+def _where(frames: Any, shared: _Shared) -> str:
     """The innermost frame that is the user's: ``train.py:120 step``; frames come innermost first."""
     if not isinstance(frames, list):
         return ""
-    for frame in frames[:256]:
-        if not isinstance(frame, dict):
-            return ""
-        file, line, name = (frame.get(key, "") for key in ("filename", "line", "name"))
-        if isinstance(file, str) and not _LIBRARY.search(file):
-            return f"{PurePath(file).name}:{line} {name}"[:120].strip() if str(file).isprintable() else ""
-    return ""
+    if id(frames) not in shared:
+        shared[id(frames)] = next(filter(None, map(_frame, frames[:MOST_FRAMES])), "")
+    return str(shared[id(frames)])
+
+
+def _frame(frame: Any) -> str:
+    """A frame of the user's program, or "" for those of libraries."""
+    file = frame.get("filename") if isinstance(frame, dict) else None
+    if not isinstance(file, str) or _LIBRARY.search(file[:MOST_TEXT]):
+        return ""
+    return f"{_name(PurePath(file[:MOST_TEXT]).name)}:{_name(frame.get('line', ''))} {_name(frame.get('name', ''))}".strip()
+
+
+def _name(value: Any) -> str:
+    """Text or a number as a name that can be printed; "" for anything else, of which a pickle can make what has no end."""
+    if not isinstance(value, str | int | float):
+        return ""
+    text = str(value)[:MOST_NAME]
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+def _plain(value: Any) -> str:
+    """A value for a message: of what holds others its type alone."""
+    return (
+        excerpt(repr(value).encode(), 60)
+        if isinstance(value, str | int | float | None)
+        else f"a {type(value).__name__}"
+    )
 
 
 # --- groups -------------------------------------------------------------------------------------------------------
@@ -211,12 +240,12 @@ def _groups(config: Any, calls: Iterable[Call]) -> dict[str, Group]:
     """Groups of ``pg_config``, and those that only calls name."""
     found: dict[str, Group] = {}
     if isinstance(config, dict):
-        for key, value in config.items():
+        for key, value in islice(config.items(), MOST_GROUPS):
             name, about, ranks = (
                 value.get(one, "") if isinstance(value, dict) else "" for one in ("name", "desc", "ranks")
             )
-            name = name if isinstance(name, str) and name else str(key)[:80]
-            found[name] = Group(name, about if isinstance(about, str) else "", _ranks(ranks))
+            name = _name(name if isinstance(name, str) and name else key)
+            found[name] = Group(name, _name(about), _ranks(ranks))
     for call in calls:
         found.setdefault(call.group, Group(call.group))
     return found
@@ -242,11 +271,11 @@ def _reached(document: Mapping[Any, Any], calls: list[Call]) -> dict[str, int]:
     status = document.get("pg_status")
     if not isinstance(status, dict):
         return found
-    names = {str(entry.get("pg_id")): call.group for entry, call in zip(document["entries"], calls, strict=True)}
+    names = {_name(entry.get("pg_id")): call.group for entry, call in zip(document["entries"], calls, strict=True)}
     for key, value in status.items():
         last = value.get("last_enqueued_collective") if isinstance(value, dict) else None
         last = int(last) if isinstance(last, str) and last.isascii() and last.isdigit() and len(last) < 19 else last
-        name = names.get(str(key))
+        name = names.get(_name(key))
         if name is not None and isinstance(last, int) and last >= 0:
             found[name] = max(last, found.get(name, -1))
     return found

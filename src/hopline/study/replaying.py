@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hopline.errors import InputError
-from hopline.quantity import counted
+from hopline.quantity import counted, show
 from hopline.records.meeting import Clocks, Meeting
 from hopline.records.trace import NONE, WAITS_FOR_ALL, Index, Nanoseconds, Trace
 from hopline.schedule.activities import COMMUNICATION, TRANSFER, Activities, Picoseconds
@@ -21,6 +21,8 @@ from hopline.study.replay_rank import RankPart, rank_part
 
 TICKS = 1000
 """Picoseconds of a nanosecond."""
+VAGUE = 0.005
+"""Share of the span by which clocks may be off without a word."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,8 +128,16 @@ def activities(
     )
     return Inferred(
         made, tuple(traces), np.concatenate([part.event for part in parts]), start, end, tuple(meetings),
-        _threads(parts, traces, dependencies), span, usual * TICKS, quick * TICKS, tuple(joined.premises),
+        _threads(parts, traces, dependencies), span, usual * TICKS, quick * TICKS, (*joined.premises, *_vague(clocks, span)),
     )  # fmt: skip
+
+
+def _vague(clocks: Clocks, span: tuple[int, int]) -> tuple[str, ...]:
+    """What is said where clocks are off by more than a little of the span."""
+    worst = int(clocks.error.max(initial=0))
+    if worst <= VAGUE * (span[1] - span[0]):
+        return ()
+    return (f"clocks of ranks may be off by {show(worst * 1e-9, 'time')}: what waited for other ranks is as uncertain",)
 
 
 def whole_span(traces: Sequence[Trace], clocks: Clocks) -> tuple[int, int]:

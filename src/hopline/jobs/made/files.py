@@ -1,6 +1,6 @@
 """Made steps as files: a trace a rank, and the truth beside them.
 
-What belongs here: names of files, and the truth as JSON.
+What belongs here: names of files, the truth as JSON, and an example for whoever has no traces yet.
 """
 
 from __future__ import annotations
@@ -12,7 +12,24 @@ from typing import Any
 from hopline.errors import OutputError
 from hopline.formats.kineto.writing import write_kineto
 from hopline.formats.schedules.bounded import new_file
-from hopline.jobs.made.steps import Made
+from hopline.jobs.made.job import Job
+from hopline.jobs.made.steps import Made, make
+from hopline.jobs.made.tracing import Profiling
+
+EXAMPLE = Job(gradients=64 << 20, noise=0.02, seed=1, slow={5: 1.2})
+"""Eight ranks, of which rank 5 is slow."""
+SEEN = Profiling(skew=2e-3, seed=1)
+
+
+def write_example(folder: str) -> list[str]:
+    """Write the traces of EXAMPLE, and the truth beside them, to a folder that is new or empty; the traces' paths.
+
+    Raises OutputError where something is in the folder, or it cannot be made.
+    """
+    place = Path(folder)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise OutputError(f"{folder} is there and not empty: give the name of a new folder")
+    return write(make(EXAMPLE, profiling=SEEN), folder)[:-1]
 
 
 def write(made: Made, folder: str) -> list[str]:
