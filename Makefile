@@ -4,13 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet
 
-.PHONY: demo test lint bench validate docs clean
+.PHONY: demo test browser lint bench validate docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hopline demo
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest --durations=10
+
+# A browser for the test that opens a report; where it cannot be had that test is skipped and says why.
+browser:
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium for the test of the report ..."; \
+		(timeout 300 apt-get -qq update && DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -qq install -y --no-install-recommends \
+		chromium) >/dev/null 2>&1 || echo "chromium could not be installed"; \
+	fi
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -23,6 +31,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/read_log.py
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/flows.py
+	$(BIN)/python benchmarks/explain.py
 
 validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/pipeline_event_walk.py

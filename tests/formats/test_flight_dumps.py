@@ -64,7 +64,7 @@ def test_status_tells_how_far_a_group_came(tmp_path):
         ({"profiling_name": "nccl: \n"}, "expected a name like 'nccl:all_reduce'"),
         ({"record_id": -1}, "has record_id=-1: expected a whole number"),
         ({"collective_seq_id": 1.5}, "has collective_seq_id=1.5"),
-        ({"input_sizes": [["x"]]}, "has a shape ['x'] in input_sizes"),
+        ({"input_sizes": [["x"]]}, "has 'x' in a shape of input_sizes"),
         ({"input_sizes": 3}, "has input_sizes 3: expected a list of shapes"),
     ],
 )
@@ -254,3 +254,43 @@ def test_keys_that_collide_are_refused():
         b"a": {3},
         "b": {4},
     }
+
+
+def endless(depth=60):
+    """A list of two of a list of two of ...: printed, it would have 2 to the ``depth`` parts."""
+    value = []
+    for _ in range(depth):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize("key", [*entry(0)])
+def test_values_without_an_end_in_any_field(tmp_path, key):
+    for value in (
+        endless(),
+        {"a": endless()},
+        (endless(),),
+        [{"filename": endless(), "line": endless()}],
+        "\x1b[2J\n",
+        -1,
+    ):
+        path = save(tmp_path, 0, document([entry(0) | {key: value}]))
+        try:
+            dump = flight.read(path)
+        except FormatError as error:
+            assert str(error).isprintable()
+        else:
+            call = dump.calls[0]
+            assert (call.group + call.where + call.op + "".join(call.dtypes[0])).isprintable()
+
+
+@pytest.mark.parametrize("key", ["version", "pg_config", "pg_status", "entries"])
+def test_values_without_an_end_beside_the_calls(tmp_path, key):
+    for value in (endless(), {"0": endless()}, {"0": {"name": endless(), "desc": "\x07", "ranks": endless()}}):
+        path = save(tmp_path, 0, document([entry(0)]) | {key: value})
+        try:
+            dump = flight.read(path)
+        except FormatError as error:
+            assert str(error).isprintable()
+        else:
+            assert all((group.name + group.about).isprintable() for group in dump.groups.values())

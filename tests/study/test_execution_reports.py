@@ -80,6 +80,10 @@ def test_why_there_is_no_chain(duration, data, why):
     json.dumps(as_json(found))
 
 
+def test_names_do_not_steer_the_terminal():
+    assert "\x1b" not in plain(page(report(made([1], [], [CommCall((0,), "\x1b[2J")]))))
+
+
 @needed
 def test_the_field_against_relaxation():
     """Bellman and Ford's way: pass over all edges until nothing grows."""

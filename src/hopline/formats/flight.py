@@ -17,26 +17,20 @@ from typing import Any
 import msgspec
 
 from hopline.errors import FormatError
+from hopline.formats import flight_values as values
+from hopline.formats.flight_values import MOST_GROUPS, Shared, once
 from hopline.formats.inert_pickle import read as read_pickle
 from hopline.formats.kineto.identity import rank_in
 from hopline.formats.kineto.names import operation
 from hopline.formats.lines import excerpt
 from hopline.formats.schedules.bounded import usable, whole
 from hopline.formats.source import STDIN, shown
-from hopline.records.hang import STATES, Call, Dump, Group, Shape
+from hopline.records.hang import STATES, Call, Dump, Group
 
 MOST = 1 << 27
 """Bytes of a dump."""
-MOST_TENSORS, MOST_DIMENSIONS = 1 << 16, 64
-"""Of a call, and of a tensor."""
-MOST_GROUPS, MOST_FRAMES, MOST_TEXT, MOST_NAME = 1 << 14, 256, 1 << 12, 80
-"""Groups of a dump, frames of a call, and letters of a path and of a name that are looked at."""
 _NAME = re.compile(r"(?:\w+:)?(?P<op>[\w.-]{1,80})(?: (?P<a>\d{1,9})(?P<way>->|<-)(?P<b>\d{1,9}))?")
 _RANK = re.compile(r"(\d{1,9})(?:\.\w{1,8})*$")
-_LIBRARY = re.compile(r"[/\\](?:torch|c10d|site-packages[/\\]torch)[/\\]|^torch[/\\]|_bootstrap|^<")
-_Shared = dict[int, Any]
-"""What was made of a list, by its id: in a pickle, many calls can hold the same one."""
-_SECONDS = 1e-3
 
 
 def read(path: str) -> Dump:
@@ -76,14 +70,14 @@ def _json(data: bytes, where: str) -> Any:
 
 def _dump(path: str, document: dict[Any, Any]) -> Dump:
     where = shown(path)
-    shared: _Shared = {}
+    shared: Shared = {}
     calls = [_call(entry, number, where, shared) for number, entry in enumerate(document["entries"])]
     ordered = sorted(calls, key=lambda call: call.record)
     records = [call.record for call in ordered]
     gaps = any(b - a > 1 for a, b in pairwise(records))
     return Dump(
-        path, rank_of(path), _name(document.get("version", "not told")), tuple(ordered),
-        _groups(document.get("pg_config"), ordered), _reached(document, calls), bool(records) and records[0] == 0, gaps,
+        path, rank_of(path), values.name(document.get("version", "not told")), tuple(ordered),
+        _groups(document.get("pg_config"), ordered, shared), _reached(document, calls), records[:1] == [0], gaps,
         _oddities(where, records),
     )  # fmt: skip
 
@@ -98,31 +92,31 @@ def _oddities(where: str, records: list[int]) -> tuple[str, ...]:
 # --- one call -----------------------------------------------------------------------------------------------------
 
 
-def _call(entry: Any, number: int, where: str, shared: _Shared) -> Call:
+def _call(entry: Any, number: int, where: str, shared: Shared) -> Call:
     if not isinstance(entry, dict):
         raise FormatError(f"{where}: entry {number} is a {type(entry).__name__}: expected a call with its fields")
     place = f"{where}: entry {number}"
-    found = _NAME.fullmatch(_text(entry, "profiling_name", place))
+    found = _NAME.fullmatch(values.text(entry, "profiling_name", place))
     if found is None:
         raise FormatError(
-            f"{place} is called {_plain(entry['profiling_name'])}: expected a name like 'nccl:all_reduce'"
+            f"{place} is called {values.plain(entry['profiling_name'])}: expected a name like 'nccl:all_reduce'"
         )
-    state = _text(entry, "state", place)
+    state = values.text(entry, "state", place)
     if state not in STATES:
-        raise FormatError(f"{place} has state {_plain(state)}: expected one of {', '.join(STATES)}")
+        raise FormatError(f"{place} has state {values.plain(state)}: expected one of {', '.join(STATES)}")
     op = _op(found["op"])
     point = bool(entry.get("is_p2p", op in ("send", "recv")))
     source, target = (found["a"], found["b"]) if found["way"] != "<-" else (found["b"], found["a"])
     scale = 1 if "time_created_ns" in entry else 1000
     return Call(
-        record=_whole(entry, ("record_id", "id"), place), group=_group(entry), sequence=_sequence(entry, point, place),
+        record=values.whole(entry, ("record_id", "id"), place), group=_group(entry), sequence=_sequence(entry, point, place),
         op=op, state=state, point=point, source=_number(source), target=_number(target),
-        inputs=_sizes(entry, "input_sizes", place, shared), outputs=_sizes(entry, "output_sizes", place, shared),
-        dtypes=(_words(entry, "input_dtypes", shared), _words(entry, "output_dtypes", shared)),
-        created=_time(entry, ("time_created_ns", "time_created_us"), scale),
-        started=_time(entry, ("time_discovered_started_ns", "time_discovered_started_us"), scale),
-        completed=_time(entry, ("time_discovered_completed_ns", "time_discovered_completed_us"), scale),
-        timeout=_timeout(entry), where=_where(entry.get("frames"), shared),
+        inputs=values.sizes(entry, "input_sizes", place, shared), outputs=values.sizes(entry, "output_sizes", place, shared),
+        dtypes=(values.words(entry, "input_dtypes", shared), values.words(entry, "output_dtypes", shared)),
+        created=values.time(entry, ("time_created_ns", "time_created_us"), scale),
+        started=values.time(entry, ("time_discovered_started_ns", "time_discovered_started_us"), scale),
+        completed=values.time(entry, ("time_discovered_completed_ns", "time_discovered_completed_us"), scale),
+        timeout=values.timeout(entry), where=values.where(entry.get("frames"), shared),
     )  # fmt: skip
 
 
@@ -135,22 +129,8 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _text(entry: Mapping[Any, Any], key: str, place: str) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str):
-        raise FormatError(f"{place} has {key}={_plain(value)}: expected text; is it a flight recorder dump?")
-    return value
-
-
-def _whole(entry: Mapping[Any, Any], keys: tuple[str, ...], place: str) -> int:
-    value = next((entry[key] for key in keys if key in entry), None)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
-        raise FormatError(f"{place} has {keys[0]}={_plain(value)}: expected a whole number from 0 on")
-    return value
-
-
 def _sequence(entry: Mapping[Any, Any], point: bool, place: str) -> int:
-    return _whole(entry, ("p2p_seq_id" if point else "collective_seq_id", "seq_id"), place)
+    return values.whole(entry, ("p2p_seq_id" if point else "collective_seq_id", "seq_id"), place)
 
 
 def _group(entry: Mapping[Any, Any]) -> str:
@@ -158,94 +138,20 @@ def _group(entry: Mapping[Any, Any]) -> str:
     value = entry.get("process_group", entry.get("pg_name"))
     if isinstance(value, tuple | list) and value:
         value = value[0]
-    return _name(value) if isinstance(value, str) else _name(entry.get("pg_id", ""))
-
-
-def _sizes(entry: Mapping[Any, Any], key: str, place: str, shared: _Shared) -> tuple[Shape, ...]:
-    """Shapes of tensors; of one list of a pickle that many calls share, once."""
-    value = entry.get(key, ())
-    if not isinstance(value, list | tuple) or len(value) > MOST_TENSORS:
-        raise FormatError(f"{place} has {key} {_plain(value)}: expected a list of shapes")
-    if id(value) not in shared:
-        shared[id(value)] = tuple(_shape(one, key, place) for one in value)
-    found: tuple[Shape, ...] = shared[id(value)]
-    return found
-
-
-def _shape(value: Any, key: str, place: str) -> Shape:
-    whole = isinstance(value, list | tuple) and len(value) <= MOST_DIMENSIONS
-    if not whole or not all(isinstance(one, int) and 0 <= one < 1 << 63 for one in value):
-        raise FormatError(f"{place} has a shape {_plain(value)} in {key}: expected whole numbers")
-    return tuple(value)
-
-
-def _words(entry: Mapping[Any, Any], key: str, shared: _Shared) -> tuple[str, ...]:
-    value = entry.get(key, ())
-    if not isinstance(value, list | tuple) or len(value) > MOST_TENSORS:
-        return ()
-    if id(value) not in shared:
-        shared[id(value)] = tuple(_name(one) or "?" for one in value)
-    found: tuple[str, ...] = shared[id(value)]
-    return found
-
-
-def _time(entry: Mapping[Any, Any], keys: tuple[str, ...], scale: int) -> int | None:
-    value = next((entry[key] for key in keys if key in entry), None)
-    return value * scale if isinstance(value, int) and 0 < value < 1 << 63 else None
-
-
-def _timeout(entry: Mapping[Any, Any]) -> float | None:
-    value = entry.get("timeout_ms")
-    return value * _SECONDS if isinstance(value, int | float) and 0 < value < 1e15 else None
-
-
-def _where(frames: Any, shared: _Shared) -> str:
-    """The innermost frame that is the user's: ``train.py:120 step``; frames come innermost first."""
-    if not isinstance(frames, list):
-        return ""
-    if id(frames) not in shared:
-        shared[id(frames)] = next(filter(None, map(_frame, frames[:MOST_FRAMES])), "")
-    return str(shared[id(frames)])
-
-
-def _frame(frame: Any) -> str:
-    """A frame of the user's program, or "" for those of libraries."""
-    file = frame.get("filename") if isinstance(frame, dict) else None
-    if not isinstance(file, str) or _LIBRARY.search(file[:MOST_TEXT]):
-        return ""
-    return f"{_name(PurePath(file[:MOST_TEXT]).name)}:{_name(frame.get('line', ''))} {_name(frame.get('name', ''))}".strip()
-
-
-def _name(value: Any) -> str:
-    """Text or a number as a name that can be printed; "" for anything else, of which a pickle can make what has no end."""
-    if not isinstance(value, str | int | float):
-        return ""
-    text = str(value)[:MOST_NAME]
-    return text if text.isprintable() else repr(text)[1:-1]
-
-
-def _plain(value: Any) -> str:
-    """A value for a message: of what holds others its type alone."""
-    return (
-        excerpt(repr(value).encode(), 60)
-        if isinstance(value, str | int | float | None)
-        else f"a {type(value).__name__}"
-    )
+    return values.name(value) if isinstance(value, str) else values.name(entry.get("pg_id", ""))
 
 
 # --- groups -------------------------------------------------------------------------------------------------------
 
 
-def _groups(config: Any, calls: Iterable[Call]) -> dict[str, Group]:
+def _groups(config: Any, calls: Iterable[Call], shared: Shared) -> dict[str, Group]:
     """Groups of ``pg_config``, and those that only calls name."""
     found: dict[str, Group] = {}
     if isinstance(config, dict):
         for key, value in islice(config.items(), MOST_GROUPS):
-            name, about, ranks = (
-                value.get(one, "") if isinstance(value, dict) else "" for one in ("name", "desc", "ranks")
-            )
-            name = _name(name if isinstance(name, str) and name else key)
-            found[name] = Group(name, _name(about), _ranks(ranks))
+            told = value if isinstance(value, dict) else {}
+            name = values.name(told.get("name") or key)
+            found[name] = Group(name, values.name(told.get("desc")), once(shared, "ranks", told.get("ranks"), _ranks))
     for call in calls:
         found.setdefault(call.group, Group(call.group))
     return found
@@ -256,7 +162,7 @@ def _ranks(value: Any) -> tuple[int, ...]:
     if isinstance(value, str):
         try:
             value = msgspec.json.decode(value)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, RecursionError):
             return ()
     whole = isinstance(value, list | tuple) and all(isinstance(one, int) and 0 <= one < 1 << 31 for one in value)
     return tuple(sorted(set(value))) if whole else ()
@@ -271,11 +177,13 @@ def _reached(document: Mapping[Any, Any], calls: list[Call]) -> dict[str, int]:
     status = document.get("pg_status")
     if not isinstance(status, dict):
         return found
-    names = {_name(entry.get("pg_id")): call.group for entry, call in zip(document["entries"], calls, strict=True)}
+    names = {
+        values.name(entry.get("pg_id")): call.group for entry, call in zip(document["entries"], calls, strict=True)
+    }
     for key, value in status.items():
         last = value.get("last_enqueued_collective") if isinstance(value, dict) else None
         last = int(last) if isinstance(last, str) and last.isascii() and last.isdigit() and len(last) < 19 else last
-        name = names.get(_name(key))
+        name = names.get(values.name(key))
         if name is not None and isinstance(last, int) and last >= 0:
             found[name] = max(last, found.get(name, -1))
     return found

@@ -46,7 +46,13 @@ def _sent(report: ExecutionReport) -> list[Block]:
 
 def _row(sent: Sent) -> tuple[str, ...]:
     size = show(float(sent.size), "size") if sent.sized else "not told"
-    return sent.op, f"{sent.calls:,}", f"{sent.sized:,}", size, show(sent.time, "time") if sent.time else "not told"
+    return (
+        _printable(sent.op),
+        f"{sent.calls:,}",
+        f"{sent.sized:,}",
+        size,
+        show(sent.time, "time") if sent.time else "not told",
+    )
 
 
 def _chain(report: ExecutionReport) -> list[Block]:
@@ -64,7 +70,14 @@ def _chain(report: ExecutionReport) -> list[Block]:
 def _longest(execution: Execution, chain: Chain) -> list[tuple[str, ...]]:
     times = {row: float(execution.duration[row]) for row in chain.rows if execution.duration[row] > 0}
     order = sorted(times, key=lambda row: (-times[row], row))[:MOST_NODES]
-    return [(execution.label(row)[:80], show(times[row], "time"), f"{times[row] / chain.time:.1%}") for row in order]
+    return [
+        (_printable(execution.label(row)), show(times[row], "time"), f"{times[row] / chain.time:.1%}") for row in order
+    ]
+
+
+def _printable(name: str) -> str:
+    """A name of the file, cut, with what would steer a terminal written out."""
+    return name[:80] if name[:80].isprintable() else repr(name[:80])[1:-1]
 
 
 def as_json(report: ExecutionReport) -> dict[str, Any]:

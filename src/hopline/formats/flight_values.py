@@ -1,0 +1,121 @@
+"""Fields of a call of the flight recorder: each held against what it should be, in time and memory that the file bounds.
+
+What belongs here: one field at a time. A pickle can hold one list a million times, so what is made of a list is made once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from hopline.errors import FormatError
+from hopline.formats.lines import excerpt
+from hopline.records.hang import Shape
+
+MOST_TENSORS, MOST_DIMENSIONS = 1 << 16, 64
+"""Of a call, and of a tensor."""
+MOST_GROUPS, MOST_FRAMES, MOST_TEXT, MOST_NAME = 1 << 14, 256, 1 << 12, 80
+"""Groups of a dump, frames of a call, and letters of a path and of a name that are looked at."""
+_LIBRARY = re.compile(r"[/\\](?:torch|c10d|site-packages[/\\]torch)[/\\]|^torch[/\\]|_bootstrap|^<")
+Shared = dict[tuple[str, int], Any]
+"""What was made of a list, by what for and by its id."""
+Made = TypeVar("Made")
+_SECONDS = 1e-3
+
+
+def once(shared: Shared, what: str, value: Any, make: Callable[[Any], Made]) -> Made:
+    """What ``make`` makes of a value, the first time it is seen."""
+    key = (what, id(value))
+    if key not in shared:
+        shared[key] = make(value)
+    found: Made = shared[key]
+    return found
+
+
+def text(entry: Mapping[Any, Any], key: str, place: str) -> str:
+    """A text. Raises FormatError for anything else."""
+    value = entry.get(key)
+    if not isinstance(value, str):
+        raise FormatError(f"{place} has {key}={plain(value)}: expected text; is it a flight recorder dump?")
+    return value
+
+
+def whole(entry: Mapping[Any, Any], keys: tuple[str, ...], place: str) -> int:
+    """A whole number from 0 on, by the first key that is there. Raises FormatError for anything else."""
+    value = next((entry[key] for key in keys if key in entry), None)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+        raise FormatError(f"{place} has {keys[0]}={plain(value)}: expected a whole number from 0 on")
+    return value
+
+
+def sizes(entry: Mapping[Any, Any], key: str, place: str, shared: Shared) -> tuple[Shape, ...]:
+    """Shapes of tensors; of one list of a pickle that many calls share, once."""
+    value = entry.get(key, ())
+    if not isinstance(value, list | tuple) or len(value) > MOST_TENSORS:
+        raise FormatError(f"{place} has {key} {plain(value)}: expected a list of shapes")
+    return once(shared, "shapes", value, lambda shapes: tuple(_shape(one, key, place) for one in shapes))
+
+
+def _shape(value: Any, key: str, place: str) -> Shape:
+    if not isinstance(value, list | tuple) or len(value) > MOST_DIMENSIONS:
+        raise FormatError(f"{place} has {plain(value)} in {key}: expected a shape of at most {MOST_DIMENSIONS} numbers")
+    for one in value:
+        if not isinstance(one, int) or not 0 <= one < 1 << 63:
+            raise FormatError(f"{place} has {plain(one)} in a shape of {key}: expected whole numbers from 0 on")
+    return tuple(value)
+
+
+def words(entry: Mapping[Any, Any], key: str, shared: Shared) -> tuple[str, ...]:
+    """Words of a list, "?" for what is none."""
+    value = entry.get(key, ())
+    if not isinstance(value, list | tuple) or len(value) > MOST_TENSORS:
+        return ()
+    return once(shared, "words", value, lambda words: tuple(name(one) or "?" for one in words))
+
+
+def time(entry: Mapping[Any, Any], keys: tuple[str, ...], scale: int) -> int | None:
+    """Nanoseconds by the first key that is there; None: not told."""
+    value = next((entry[key] for key in keys if key in entry), None)
+    return value * scale if isinstance(value, int) and 0 < value < 1 << 63 else None
+
+
+def timeout(entry: Mapping[Any, Any]) -> float | None:
+    """Seconds; None: not told."""
+    value = entry.get("timeout_ms")
+    return value * _SECONDS if isinstance(value, int | float) and 0 < value < 1e15 else None
+
+
+def where(frames: Any, shared: Shared) -> str:
+    """The innermost frame that is the user's: ``train.py:120 step``; frames come innermost first."""
+    if not isinstance(frames, list):
+        return ""
+    return once(shared, "where", frames, lambda frames: next(filter(None, map(_frame, frames[:MOST_FRAMES])), ""))
+
+
+def _frame(frame: Any) -> str:
+    """A frame of the user's program, or "" for those of libraries."""
+    file = frame.get("filename") if isinstance(frame, dict) else None
+    if not isinstance(file, str) or _LIBRARY.search(file[:MOST_TEXT]):
+        return ""
+    return (
+        f"{name(PurePath(file[:MOST_TEXT]).name)}:{name(frame.get('line', ''))} {name(frame.get('name', ''))}".strip()
+    )
+
+
+def name(value: Any) -> str:
+    """Text or a number as a name that can be printed; "" for anything else, of which a pickle can make what has no end."""
+    if not isinstance(value, str | int | float) or (isinstance(value, int) and abs(value) >= 1 << 64):
+        return ""
+    text = str(value)[:MOST_NAME]
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+def plain(value: Any) -> str:
+    """A value for a message: of what holds others its type alone."""
+    return (
+        excerpt(repr(value).encode(), 60)
+        if isinstance(value, str | int | float | None)
+        else f"a {type(value).__name__}"
+    )
