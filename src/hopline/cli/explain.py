@@ -20,7 +20,7 @@ Examples:
   hopline explain traces                       # all traces of a folder, one file a rank
   hopline explain rank*.json.gz --report step.html --perfetto step.json.gz
   hopline explain traces --step slowest --what-if communication=2 --what-if straggler
-  hopline explain traces --machine dgx-h100 --algorithm tree      # collectives there instead of as measured
+  hopline explain traces --machine dgx-h100 --algorithm ring      # collectives there instead of as measured
   hopline explain nccl_trace_rank_*            # flight recorder: who never came to which collective
   hopline explain megatron.log                 # step times of a training log
 """
@@ -47,7 +47,7 @@ def _new_report(ctx: click.Context, param: click.Parameter, value: File | None) 
 @click.option("--what-if", "changes", multiple=True, metavar="CHANGE[=VALUE]", help=CHANGES_HELP)
 @click.option(
     "--algorithm", "algorithms", multiple=True, metavar="[COLLECTIVE=]NAME",
-    help="With a network: the algorithm that collectives take on it (ring), or that one of them does (all_reduce=tree).",
+    help="With a network: the algorithm that collectives take on it, like ring or all_reduce=double_binary_tree.",
 )  # fmt: skip
 @click.option(
     "--report", type=click.Path(path_type=File), callback=_new_report, metavar="FILE",

@@ -17,11 +17,12 @@ from hopline.cli.options import print_json
 from hopline.cli.progress import progress
 from hopline.errors import InputError
 from hopline.jobs.evidence import ANSWERS, TRACES, Answer
+from hopline.jobs.evidence_files import Files
 from hopline.jobs.loading import resolve
 from hopline.records.explained import Explained
 from hopline.records.trace import Trace
 from hopline.schedule.collectives.table import Collective
-from hopline.show.document import Block, Line, print_document
+from hopline.show.document import Block, Heading, Line, print_document
 from hopline.study.what_if import Question
 
 MOST_SLICES = 400_000
@@ -64,7 +65,8 @@ def answer(asked: Asked) -> None:
         files += resolve("hopline.jobs.made.files:write_example")(str(asked.example))
     if not files:
         raise click.UsageError("which files? Give traces or a folder of them; --example FOLDER makes some")
-    found: Mapping[str, Sequence[str]] = resolve("hopline.jobs.evidence_files:sorted_out")(files)
+    sorted_out: Files = resolve("hopline.jobs.evidence_files:sorted_out")(files)
+    found = sorted_out.kinds
     data: list[Any] = []
     blocks: list[Block] = []
     if any(found.get(kind) for kind in TRACES):
@@ -73,10 +75,13 @@ def answer(asked: Asked) -> None:
         blocks += [*resolve("hopline.show.explain:page")(explained), *_written(asked, explained)]
     elif asked.about_traces:
         raise click.UsageError(f"{asked.about_traces[0]} needs traces of ranks: there are none among these files")
-    for kind in found.keys() - TRACES:
+    for kind in (kind for kind in found if kind not in TRACES):
         other: Answer = ANSWERS[kind](found[kind])
         data.append({"kind": kind, **other.json})
         blocks += other.blocks
+    if sorted_out.left_out:
+        blocks += [Heading("Files left out"), *(Line(f"  {text}") for text in sorted_out.left_out)]
+        data[0]["left_out"] = list(sorted_out.left_out)
     if asked.as_json:
         print_json(data[0] if len(data) == 1 else data)
     else:

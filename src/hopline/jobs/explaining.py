@@ -17,7 +17,6 @@ from hopline.records.explained import Explained, StepSpan
 from hopline.records.launch_order import LaunchOrder
 from hopline.records.matched import Matched
 from hopline.records.trace import Trace
-from hopline.records.what_if import WhatIfs
 from hopline.sim.activities import simulate_activities
 from hopline.study.blame import blame
 from hopline.study.busy import breakdown
@@ -93,7 +92,10 @@ def explain(
     explained = _measured(traces, matched, steps, span, dependencies)
     say(0.7, "what changes would bring")
     asked = usual(traces) if questions is None else questions
-    explained = replace(explained, what_ifs=_played(traces, matched, steps, span, dependencies, asked))
+    if asked and any(len(trace.work) for trace in traces):
+        again = _again(traces, steps, span)
+        played = what_if(inferred(traces, (again.start, again.end), matched, dependencies), asked, simulate_activities)
+        explained = replace(explained, what_ifs=played, played="" if again is span else f"{again.what}, the median one")
     orders = _orders(explained, dependencies)
     return replace(explained, findings=findings(explained, orders))
 
@@ -172,18 +174,13 @@ def _path(
     return path, ()
 
 
-def _played(
-    traces: Sequence[Trace], matched: Matched, steps: Sequence[StepSpan], span: _Span,
-    dependencies: Sequence[Dependencies], questions: Sequence[Question],
-) -> WhatIfs | None:  # fmt: skip
-    if not questions or not any(len(trace.work) for trace in traces):
-        return None
+def _again(traces: Sequence[Trace], steps: Sequence[StepSpan], span: _Span) -> _Span:
+    """What is played again: the span, or where that is much its median step."""
     events = sum(len(trace.events) for trace in traces)
-    whole = (span.start, span.end)
-    if events > MOST_REPLAYED and len(steps) > 1 and span.step is None:
-        median = WHICH["median"](steps)
-        whole = (median.start, median.end)
-    return what_if(inferred(traces, whole, matched, dependencies), questions, simulate_activities)
+    if events <= MOST_REPLAYED or len(steps) < 2 or span.step is not None:
+        return span
+    median = WHICH["median"](steps)
+    return _Span(f"step {median.number}", median.start, median.end, median)
 
 
 def _orders(explained: Explained, dependencies: Sequence[Dependencies]) -> list[LaunchOrder | None]:

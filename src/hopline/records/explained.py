@@ -78,6 +78,8 @@ class Explained:
         Who comes last and how often; None where nobody meets.
     what_ifs
         What changes would bring, and contention; None where nothing was asked or can be answered.
+    played
+        The step that changes were played on, where it is not the whole span; "" where it is.
     told
         What is odd about the files and what cannot be known, a sentence each.
     """
@@ -99,6 +101,7 @@ class Explained:
     blame: Blame | None = None
     stragglers: Stragglers | None = None
     what_ifs: WhatIfs | None = None
+    played: str = ""
     told: tuple[str, ...] = ()
 
     @property

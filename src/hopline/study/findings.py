@@ -29,6 +29,8 @@ _WORTH = 0.02
 """Share of a path from which on a part of it is told."""
 _MOSTLY = 0.9
 """Share of a stretch that makes it what it mostly is."""
+_MUCH = 0.05
+"""Gain without a straggler from which on it is the answer."""
 _LITTLE = 0.01
 """Gain below which a change is not worth a sentence."""
 _SLOWER = 1.02
@@ -36,8 +38,24 @@ _SLOWER = 1.02
 
 
 def findings(explained: Explained, orders: Sequence[LaunchOrder | None]) -> tuple[str, ...]:
-    """The sentences. ``orders``: of each trace, where its launches tell."""
-    return tuple(sentence for tell in TELLERS for sentence in tell(explained, orders))
+    """The sentences. ``orders``: of each trace, where its launches tell.
+
+    Who is waited for comes first, unless it is known that the step would gain little without that wait.
+    """
+    first, second = (_waiting, _limit) if _is_worth_waiting(explained) else (_limit, _waiting)
+    return tuple(sentence for tell in (first, second, *TELLERS) for sentence in tell(explained, orders))
+
+
+def _is_worth_waiting(explained: Explained) -> bool:
+    played = explained.what_ifs
+    answers = [one for one in played.answers if one.name == "straggler"] if played is not None else []
+    return not answers or max(one.gain for one in answers) >= _MUCH
+
+
+def _limit(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    """Where the path goes, and what would help most."""
+    for tell in (_path, _begin, _best):
+        yield from tell(explained, orders)
 
 
 def _path(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
@@ -74,8 +92,13 @@ def _begin(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterab
 
 def _waiting(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
     del orders
-    if explained.stragglers is not None:
-        yield from sentences(explained.stragglers)
+    if explained.stragglers is None:
+        return
+    yield from sentences(explained.stragglers)
+    played = explained.what_ifs
+    yield from (
+        f"without that wait: {_gain(one)}" for one in (played.answers if played else ()) if one.name == "straggler"
+    )
 
 
 def _exposed(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
@@ -106,14 +129,24 @@ def _idle(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterabl
         yield f"the GPUs are without work for {idle / span:.0%} of the time{limit}"
 
 
-def _changes(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+def _best(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    played = explained.what_ifs
+    best = max(played.answers, key=lambda answer: answer.gain, default=None) if played is not None else None
+    if best is not None and best.gain >= _LITTLE:
+        yield f"what would help most: {_gain(best)}{_where(explained)}"
+
+
+def _where(explained: Explained) -> str:
+    """Which part of the span was played again, where it is not all of it."""
+    return f", of {explained.played}" if explained.played else ""
+
+
+def _ceiling(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
     del orders
     played = explained.what_ifs
     if played is None or played.refused:
         return
-    best = max(played.answers, key=lambda answer: answer.gain, default=None)
-    if best is not None and best.gain >= _LITTLE:
-        yield f"what would help most: {_gain(best)}"
     if played.replayed and played.ceiling < played.replayed:
         gain = 1 - played.ceiling / played.replayed
         yield f"the ceiling: with communication for nothing the step would take {show(played.ceiling, 'time')} ({-gain:.1%})"
@@ -125,6 +158,33 @@ def _changes(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
 
 def _gain(answer: WhatIf) -> str:
     return f"{answer.words}, {show(answer.before, 'time')} -> {show(answer.after, 'time')} ({-answer.gain:+.1%})"
+
+
+def _no_gpu(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    without = [trace.label for trace, part in zip(explained.traces, explained.breakdowns, strict=True) if part is None]
+    if without:
+        who = (
+            "the traces show"
+            if len(without) == len(explained.traces)
+            else f"the traces of {', '.join(without[:_MOST])} show"
+        )
+        yield f"{who} no work of a GPU: what it did is unknown, and not nothing"
+
+
+def _steps(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
+    del orders
+    found = explained.comparison
+    if found is None or found.variation < _WORTH:
+        return
+    why = ""
+    if found.trace is not None and found.due is not None:
+        more = _time(found.more[found.due])
+        why = f": {found.due} time of {explained.traces[found.trace].label} is {more} above its median"
+    yield (
+        f"of {found.steps} steps the slowest is {found.slowest}, {_time(found.longest)} against a median of "
+        f"{_time(found.median)}{why}"
+    )
 
 
 def _one_queue(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
@@ -145,5 +205,5 @@ def _time(nanoseconds: int) -> str:
 
 
 Teller = Callable[[Explained, Sequence[LaunchOrder | None]], Iterable[str]]
-TELLERS: tuple[Teller, ...] = (_waiting, _path, _begin, _exposed, _idle, _changes, _one_queue)
-"""In the order in which they speak."""
+TELLERS: tuple[Teller, ...] = (_exposed, _idle, _no_gpu, _steps, _ceiling, _one_queue)
+"""In the order in which they speak, after who is waited for and where the path goes."""

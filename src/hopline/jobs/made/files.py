@@ -12,6 +12,7 @@ from typing import Any
 from hopline.errors import OutputError
 from hopline.formats.kineto.writing import write_kineto
 from hopline.formats.schedules.bounded import new_file
+from hopline.jobs.evidence_files import TRUTH
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import Made, make
 from hopline.jobs.made.tracing import Profiling
@@ -45,7 +46,7 @@ def write(made: Made, folder: str) -> list[str]:
     paths = [str(place / f"rank{trace.rank}.pt.trace.json.gz") for trace in made.traces]
     for trace, path in zip(made.traces, paths, strict=True):
         write_kineto(trace, path)
-    truth = str(place / "truth.json")
+    truth = str(place / TRUTH)
     with new_file(truth) as file:
         file.write((json.dumps(as_data(made), indent=1) + "\n").encode())
     return [*paths, truth]
