@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from hopline.errors import FormatError, InputError
 from hopline.jobs.what_ifs import inferred
 from hopline.quantity import counted
@@ -19,14 +21,13 @@ from hopline.records.matched import Matched
 from hopline.records.trace import Trace
 from hopline.sim.activities import simulate_activities
 from hopline.study.blame import blame
-from hopline.study.busy import breakdown
+from hopline.study.busy import breakdown, extent
 from hopline.study.critical_path import critical_path
 from hopline.study.dependencies import Dependencies, depend
 from hopline.study.findings import findings
 from hopline.study.launch_order import launch_order
 from hopline.study.meetings import meet
 from hopline.study.rates import rates
-from hopline.study.replaying import whole_span
 from hopline.study.step_spans import compare, outside, step_spans
 from hopline.study.stragglers import stragglers
 from hopline.study.waiting import waited
@@ -115,9 +116,23 @@ def _span(traces: Sequence[Trace], matched: Matched, steps: Sequence[StepSpan], 
             if steps
             else "all of the traces"
         )
-        return _Span(what, *whole_span(traces, matched.clocks))
+        return _Span(what, *_extent(traces, matched))
     found = _step(steps, which)
     return _Span(f"step {found.number}", found.start, found.end, found)
+
+
+def _extent(traces: Sequence[Trace], matched: Matched) -> tuple[int, int]:
+    """From the first event of all traces to the last end, on the common clock."""
+    ends = [
+        matched.clocks.common(number, np.array(reach)).tolist()
+        for number, trace in enumerate(traces)
+        if (reach := extent(trace)) is not None
+    ]
+    if not ends:
+        raise FormatError(
+            "the traces show no work of a GPU, no operators and no calls: expected traces of a training step"
+        )
+    return min(start for start, _ in ends), max(end for _, end in ends)
 
 
 def _step(steps: Sequence[StepSpan], which: str) -> StepSpan:
@@ -142,8 +157,11 @@ def _measured(
     """All but what has to be played again."""
     clocks, whole = matched.clocks, (span.start, span.end)
     met = tuple(meeting for meeting in matched.meetings if span.start < int(meeting.end.max()) <= span.end)
-    path, lost = _path(traces, matched, whole, dependencies)
-    parts = [span.step.breakdowns.get(i) if span.step else breakdown(trace) for i, trace in enumerate(traces)]
+    path, lost = _path(traces, matched, span, dependencies)
+    parts = [
+        span.step.breakdowns.get(i) if span.step else breakdown(t, *(extent(t) or (None, None)))
+        for i, t in enumerate(traces)
+    ]
     return Explained(
         tuple(traces), clocks, span.what, span.start, span.end, met,
         breakdowns=tuple(parts), findings=(),
@@ -165,10 +183,12 @@ def _of_files(traces: Sequence[Trace]) -> list[str]:
 
 
 def _path(
-    traces: Sequence[Trace], matched: Matched, span: tuple[int, int], dependencies: Sequence[Dependencies]
+    traces: Sequence[Trace], matched: Matched, span: _Span, dependencies: Sequence[Dependencies]
 ) -> tuple[CriticalPath | None, tuple[str, ...]]:
+    last = span.step.last if span.step else None
+    whole = (span.start, span.end)
     try:
-        path = critical_path(traces, matched.clocks, matched.meetings, span, dependencies)
+        path = critical_path(traces, matched.clocks, matched.meetings, whole, dependencies, last)
     except (FormatError, InputError) as error:
         return None, (f"no critical path: {error}",)
     return path, ()

@@ -31,12 +31,15 @@ class StepSpan:
         Of the first rank to begin it and the last to end it, on the common clock.
     breakdowns
         Of each trace that has the step: number of the trace -> its breakdown.
+    last
+        Number of the trace that ends it.
     """
 
     number: int
     start: int
     end: int
     breakdowns: dict[int, Breakdown]
+    last: int = 0
 
     @property
     def time(self) -> int:

@@ -86,7 +86,7 @@ class Collective:
         Of the kernel in ``Trace.events``.
     op
         ``all_reduce``, ``all_gather``, ``reduce_scatter``, ``alltoall``, ``barrier``, ``broadcast``, ``reduce``, ``gather``,
-        ``scatter``, ``send``, ``recv``; ``sendrecv`` where the file tells no more than that, ``unknown`` where it tells nothing.
+        ``scatter``, ``send``, ``recv``; ``sendrecv`` where the file tells no more than that, ``unknown`` where not even that.
     size
         Bytes as benchmarks count them (``records.busbw``): of an all-gather the gathered, of a reduce-scatter the scattered
         whole; None: the file does not say.

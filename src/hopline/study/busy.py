@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopline.records.breakdown import Breakdown
-from hopline.records.trace import KERNEL, Nanoseconds, Trace
+from hopline.records.trace import CALL, KERNEL, MEMSET, OP, Nanoseconds, Trace
 
 
 def union(start: Nanoseconds, end: Nanoseconds) -> tuple[Nanoseconds, Nanoseconds]:
@@ -49,6 +49,13 @@ def breakdown(trace: Trace, start: int | None = None, end: int | None = None) ->
     edge counts as far as it lies inside.
     """
     return breakdowns(trace, [(start, end)])[0]
+
+
+def extent(trace: Trace) -> tuple[int, int] | None:
+    """Begin of the first work, operator or call and end of the last; None where there is none."""
+    events = trace.events
+    rows = np.flatnonzero((events.kind <= MEMSET) | (events.kind == CALL) | (events.kind == OP))
+    return (int(events.start[rows].min()), int(events.end[rows].max())) if len(rows) else None
 
 
 def breakdowns(trace: Trace, spans: list[tuple[int | None, int | None]]) -> list[Breakdown | None]:

@@ -48,6 +48,7 @@ def critical_path(
     meetings: Sequence[Meeting],
     span: tuple[int, int] | None = None,
     dependencies: Sequence[Dependencies | None] = (),
+    last: int | None = None,
 ) -> CriticalPath:
     """Why ``span`` was as long as it was.
 
@@ -59,6 +60,8 @@ def critical_path(
         Begin and end on the common clock, nanoseconds; None: from the first event to the last end.
     dependencies
         Of each trace where they are known already; the others are worked out when the path comes to them.
+    last
+        Number of the trace that ends the span: others may be at the next step by then. None: whichever ends last.
 
     Raises
     ------
@@ -75,7 +78,7 @@ def critical_path(
     sources = Sources(traces, clocks, dependencies)
     start, end = span if span is not None else reach(sources, numbers)
     walk = _Walk(sources, meetings, start, end)
-    walk.go(Place(*last_end(sources, numbers, start, end)))
+    walk.go(Place(*last_end(sources, [last] if last in numbers else numbers, start, end)))
     if walk.doubtful:
         told += (
             f"Of {walk.changes} changes of rank on the path {walk.doubtful} could be to another: the clocks leave open "

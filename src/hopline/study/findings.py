@@ -96,9 +96,9 @@ def _waiting(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
         return
     yield from sentences(explained.stragglers)
     played = explained.what_ifs
-    yield from (
-        f"without that wait: {_gain(one)}" for one in (played.answers if played else ()) if one.name == "straggler"
-    )
+    for one in played.answers if played else ():
+        if one.name == "straggler" and one.gain >= _LITTLE:
+            yield f"without that wait: {_gain(one)}"
 
 
 def _exposed(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
@@ -108,9 +108,10 @@ def _exposed(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
         return
     share = {i: part.exposed / part.span for i, part in parts}
     most, least = max(share, key=lambda i: share[i]), min(share, key=lambda i: share[i])
+    several = share[most] - share[least] >= _LITTLE
     hidden = sum(part.hidden for _, part in parts) / sum(part.communication for _, part in parts)
     span = f"{share[most]:.0%} of the time of {explained.traces[most].label}"
-    if len(parts) > 1:
+    if several:
         span += f", {share[least]:.0%} of that of {explained.traces[least].label}"
     waited = sum(explained.waited[i] for i, _ in parts) if explained.waited else 0
     exposed = sum(part.exposed for _, part in parts)
@@ -175,7 +176,7 @@ def _no_gpu(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Itera
 def _steps(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
     del orders
     found = explained.comparison
-    if found is None or found.variation < _WORTH:
+    if found is None or found.longest - found.median < _WORTH * found.median:
         return
     why = ""
     if found.trace is not None and found.due is not None:

@@ -30,18 +30,24 @@ def step_spans(traces: Sequence[Trace], clocks: Clocks) -> tuple[StepSpan, ...]:
     The work of a step is what runs on a rank's GPU between the marks of that step on its host: work that was launched in one
     step and runs in the next is the next one's (``outside`` tells how much lies in none).
     """
-    edges: dict[int, list[tuple[int, int]]] = {}
+    edges: dict[int, list[tuple[int, int, int]]] = {}
     parts: dict[int, dict[int, Breakdown]] = {}
     for number, trace in enumerate(traces):
         found = breakdowns(trace, [(step.start, step.end) for step in trace.steps])
         for step, one in zip(trace.steps, found, strict=True):
             start, end = clocks.common(number, np.array([step.start, step.end])).tolist()
-            edges.setdefault(step.number, []).append((start, end))
+            edges.setdefault(step.number, []).append((start, end, number))
             parts.setdefault(step.number, {})
             if one is not None:
                 parts[step.number][number] = one
-    spans = [StepSpan(n, min(s for s, _ in at), max(e for _, e in at), parts[n]) for n, at in edges.items()]
+    spans = [_over_all(number, marks, parts[number]) for number, marks in edges.items()]
     return tuple(sorted(spans, key=lambda span: (span.start, span.number)))
+
+
+def _over_all(number: int, marks: Sequence[tuple[int, int, int]], parts: dict[int, Breakdown]) -> StepSpan:
+    """A step from its begin and end on each trace."""
+    end, last = max((end, -trace) for _, end, trace in marks)
+    return StepSpan(number, min(start for start, _, _ in marks), end, parts, -last)
 
 
 def compare(steps: Sequence[StepSpan]) -> StepComparison | None:

@@ -57,7 +57,12 @@ def sentences(found: Stragglers) -> tuple[str, ...]:
         said = [_of_one(found)]
     elif found.ranks:
         parts = ", ".join(f"{one.label} ({one.waited / found.waited:.0%})" for one in found.ranks[:_NAMED])
-        said = [f"ranks wait for one another, not for one of them: waiting is for {parts}"]
+        rest = (
+            f"; for whom {found.undecided_wait / found.waited:.0%} is the clocks leave open"
+            if found.undecided_wait
+            else ""
+        )
+        said = [f"ranks wait for one another, not for one of them: waiting is for {parts}{rest}"]
     if share >= _LITTLE and len(found.ranks) > 1 and found.ranks[0].waited >= _MOST * found.waited and not found.always:
         rest = ", ".join(f"{one.label} ({_times(one.times)})" for one in found.ranks[1:_NAMED])
         said.append(f"it is not always {found.ranks[0].label}: also last came {rest}")
