@@ -6,6 +6,8 @@ The path is known: it goes over whoever comes last.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hopline.records.breakdown import Breakdown
@@ -18,6 +20,7 @@ from hopline.records.what_if import Part, WhatIf, WhatIfs
 from hopline.study.blame import blame
 from hopline.study.rates import rates
 from hopline.study.stragglers import stragglers
+from hopline.study.waiting import untold, waited
 
 LAYERS = ("gemm_kernel<float, 128, 64>", "softmax_warp_forward", "elementwise_kernel")
 PAUSE = 20_000
@@ -76,8 +79,28 @@ def made(ranks=4, steps=3, collectives=True, layers=6, seed=1, names=LAYERS, gpu
         path=path,
         blame=blame(path, traces, clocks, meetings) if path else None,
         stragglers=stragglers(traces, meetings) if meetings else None,
+        waited=waited(traces, meetings, parts),
+        untold=untold(traces, meetings, parts),
         what_ifs=_asked(now, ranks) if path else None,
         told=("rank 9 of the group has no trace",),
+    )
+
+
+def partly(known, **more):
+    """One of ``made`` in which transfer is known of the first ``known`` meetings only."""
+    explained = made(**more)
+    meetings = tuple(
+        meeting if place < known else replace(meeting, transfer=None, last=None)
+        for place, meeting in enumerate(explained.meetings)
+    )
+    parts = explained.breakdowns
+    return replace(
+        explained,
+        meetings=meetings,
+        rates=rates(meetings),
+        stragglers=stragglers(explained.traces, meetings),
+        waited=waited(explained.traces, meetings, parts),
+        untold=untold(explained.traces, meetings, parts),
     )
 
 

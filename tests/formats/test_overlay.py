@@ -13,7 +13,8 @@ import pytest
 from explained_made import made
 
 from hopline.errors import InputError, OutputError
-from hopline.formats.overlay import write_overlay
+from hopline.formats.overlay import check_name, write_overlay
+from hopline.records.critical import CriticalPath
 from hopline.records.meeting import Clocks
 
 
@@ -131,7 +132,67 @@ def test_names_of_any_kind(tmp_path):
 def test_without_any_work(tmp_path):
     data, left = written(made(gpu=False), tmp_path)
     assert left == 0
-    assert not [event for event in data["traceEvents"] if event["ph"] == "X"]
+    assert {event["cat"] for event in data["traceEvents"] if event["ph"] == "X"} == {"step"}
+
+
+def threads(data, pid):
+    return {e["args"]["name"]: e["tid"] for e in data["traceEvents"] if e["name"] == "thread_name" and e["pid"] == pid}
+
+
+def test_steps_stand_on_a_thread_of_each_rank_on_the_common_clock(tmp_path):
+    explained = made(ranks=2)
+    clocks = Clocks(np.array([0, 7_000]), np.zeros(2, np.int64), np.zeros(2, np.int32), ("meetings",) * 2)
+    data, _ = written(replace(explained, clocks=clocks), tmp_path)
+    origin = data["otherData"]["time 0 in ns of the common clock"]
+    for i, moved in enumerate((0, 7_000)):
+        found = [event for event in slices(data, "step") if event["pid"] == i + 1]
+        assert {event["tid"] for event in found} == {threads(data, i + 1)["steps, as its program marks them"]}
+        assert [(e["name"], round(e["ts"] * 1000) + origin, round(e["dur"] * 1000)) for e in found] == [
+            (f"step {s.number}", s.start + moved, s.end - s.start) for s in explained.traces[i].steps
+        ]
+
+
+def test_the_host_of_the_path_stands_on_a_thread_of_its_rank(tmp_path):
+    explained = made(ranks=3)
+    data, _ = written(explained, tmp_path)
+    launches = sum(s.time for s in explained.path.stretches if s.part == "launch")
+    (tid,) = {threads(data, 2)["host, on the critical path"]}
+    found = [e for e in data["traceEvents"] if e["ph"] == "X" and (e["pid"], e["tid"]) == (2, tid)]
+    assert {event["cat"] for event in found} == {"host: launch"}
+    assert sum(round(event["dur"] * 1000) for event in found) == launches
+    assert "host, on the critical path" not in threads(data, 1)
+
+
+def test_of_one_step_only_what_lies_in_it_is_written(tmp_path):
+    explained = made(ranks=2, steps=3)
+    step = explained.steps[1]
+    of_it = {"step": step.number, "start": step.start, "end": step.end, "what": "step 1"}
+    path = CriticalPath(
+        step.start,
+        step.end,
+        tuple(s for s in explained.path.stretches if step.start <= s.start and s.end <= step.end),
+    )
+    one = replace(explained, **of_it, meetings=explained.meetings[1:2], path=path)
+    data, left = written(one, tmp_path)
+    for i, trace in enumerate(explained.traces):
+        inside = (trace.events.start < step.end) & (trace.events.end > step.start)
+        assert len([e for e in slices(data, "kernel") if e["pid"] == i + 1]) == inside.sum() < len(trace.events)
+    assert {event["name"] for event in slices(data, "step")} == {"step 1"}
+    times = [event["ts"] for event in data["traceEvents"] if event["ph"] == "X"]
+    assert 0 <= min(times) <= max(times) <= (step.end - step.start) * 1e-3
+    assert left == 0
+    assert data["otherData"]["what"] == "step 1"
+    assert written(one, tmp_path, most=5, name="few.json")[1] == len(slices(data, "kernel")) - 5
+
+
+@pytest.mark.parametrize("name", ["out.html", "out", "out.json.zip", "out.gz"])
+def test_a_name_that_perfetto_would_not_open_is_refused_in_a_line(tmp_path, name):
+    for refuse in (check_name, lambda path: write_overlay(made(), path)):
+        with pytest.raises(OutputError, match=r"expected a name that ends in \.json or \.json\.gz") as refused:
+            refuse(str(tmp_path / name))
+        assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+    check_name("Step.JSON.gz")
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
@@ -151,8 +212,10 @@ def test_ours_is_replaced_and_nothing_else(tmp_path, name):
 def test_what_cannot_be_written(tmp_path):
     with pytest.raises(OutputError, match="none"):
         write_overlay(made(), str(tmp_path / "none" / "out.json"))
+    folder = tmp_path / "folder.json"
+    folder.mkdir()
     with pytest.raises(OutputError, match="exists"):
-        write_overlay(made(), str(tmp_path))
+        write_overlay(made(), str(folder))
     with pytest.raises(InputError, match="expected 0 or more"):
         write_overlay(made(), str(tmp_path / "out.json"), most=-1)
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]

@@ -17,7 +17,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--virtual-time-budget=20000", "--window-size=1400,2600",
+    "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--virtual-time-budget=20000",
 )  # fmt: skip
 SECONDS = 90
 ITS_OWN = "not an origin"
@@ -49,12 +49,12 @@ class Visit:
     console: tuple[str, ...]
 
 
-def visit(page: Path, folder: Path) -> Visit:
-    """Open a page. A browser that cannot even open an empty one (memory, sandbox) skips the test, with its words."""
+def visit(page: Path, folder: Path, wide: int = 1400) -> Visit:
+    """Open a page in a window so many pixels wide. A browser that cannot even open an empty one (memory, sandbox) skips the test, with its words."""
     if trouble := _trouble():
         pytest.skip(f"Chromium does not run here: {trouble}")
     folder.mkdir()
-    done = _open(page, folder)
+    done = _open(page, folder, wide)
     document, said = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     assert done.returncode == 0, said[-2000:]
     assert "</html>" in document, said[-2000:]
@@ -62,9 +62,9 @@ def visit(page: Path, folder: Path) -> Visit:
     return Visit(document, tuple(_asked(folder / "net.json")), console)
 
 
-def _open(page: Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
+def _open(page: Path, folder: Path, wide: int = 1400) -> subprocess.CompletedProcess[bytes]:
     places = (f"--user-data-dir={folder / 'user'}", f"--log-net-log={folder / 'net.json'}")
-    command = [str(found()), *FLAGS, *places, "--dump-dom", page.as_uri()]
+    command = [str(found()), *FLAGS, f"--window-size={wide},2600", *places, "--dump-dom", page.as_uri()]
     return subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 from chromium import NEEDED, visit
-from explained_made import made
+from explained_made import made, partly
 
 from hopline.show.explain import explained_json
 from hopline.show.explain_numbers import numbers
@@ -111,7 +111,7 @@ def value(data, key):
 
 def number(text):
     """A quantity as the page writes it, in SI; None for a text that is none."""
-    words = text.removeprefix("≥ ").removeprefix("± ").replace(",", "").split()
+    words = text.removeprefix("≥ ").removeprefix("≤ ").removeprefix("± ").replace(",", "").split()
     try:
         return float(words[0]) * (UNITS | RATES | SIZES | {"x": 1.0})[words[1]] if len(words) > 1 else float(words[0])
     except (ValueError, KeyError, IndexError):
@@ -161,6 +161,37 @@ def test_words_in_figures_are_the_numbers(document, explained):
         [row["time"] for row in data["what_ifs"]], rel=1e-3
     )
     assert {"rank 0", "rank 3"} <= set(document.figures["timeline"]["words"])
+
+
+MEASURED = """<script>
+const wait = setInterval(() => {
+  if (!document.body.dataset.figures) return;
+  clearInterval(wait);
+  const texts = Array.from(document.querySelectorAll("[data-figure] svg text")).filter(text => text.textContent);
+  const edges = texts.map(text => { const box = text.getBoundingClientRect(); return [box.left, box.right, text.textContent]; });
+  const thin = Array.from(document.querySelectorAll("tbody td:first-child")).map(cell => cell.clientWidth);
+  const legends = Array.from(document.querySelectorAll(".role-legend-label text")).map(text => text.textContent);
+  document.body.dataset.measured = JSON.stringify({edges, thin, legends, wide: document.documentElement.clientWidth});
+}, 50);
+</script>"""
+
+
+@pytest.mark.parametrize("wide", [600, 1300])
+def test_words_fit_whatever_the_width(wide, tmp_path):
+    """Measured by a script of ours in a copy of the page without its policy."""
+    explained = partly(1, ranks=4, steps=3)
+    text = report(explained).replace('http-equiv="Content-Security-Policy"', 'name="none"')
+    page = tmp_path / "report.html"
+    start, _, end = text.rpartition("</body>")
+    page.write_text(f"{start}{MEASURED}</body>{end}", encoding="utf-8")
+    drawn = Document()
+    drawn.feed(visit(page, tmp_path / "visit", wide).document)
+    seen = json.loads(drawn.body["data-measured"])
+    assert len(seen["edges"]) > 60
+    assert [edge for edge in seen["edges"] if edge[0] < 0 or edge[1] > seen["wide"]] == []
+    assert min(seen["thin"]) > 60
+    assert "exposed, waiting or transfer" in seen["legends"]
+    assert not [label for label in seen["legends"] if label.endswith("…")]
 
 
 def test_nothing_is_asked_for_and_no_name_runs(visited, document):

@@ -7,14 +7,17 @@ import re
 from dataclasses import replace
 
 import pytest
-from explained_made import length, made
+from explained_made import length, made, partly
 
+from hopline.quantity import show
+from hopline.records.blame import BETWEEN, Item
 from hopline.records.critical import PARTS
 from hopline.show.document import plain
 from hopline.show.explain import explained_json, page
 from hopline.show.explain_numbers import labels, numbers
-from hopline.show.explain_rows import PART_WORDS
+from hopline.show.explain_rows import PART_WORDS, spoken
 from hopline.show.explain_tables import tables
+from hopline.study.stragglers import stragglers
 
 
 def value(data, key):
@@ -92,8 +95,8 @@ def test_the_page_is_narrow_whatever_the_names(ranks):
     explained = made(ranks=ranks, names=long, findings=("word " * 60,))
     far = tuple(replace(meeting, group="g" * 300, last=0) for meeting in explained.meetings)
     unnamed = tuple(replace(trace, rank=None, source="/far/away/" + "z" * 300) for trace in explained.traces)
-    waited = (10_000,) * ranks
-    long_ones = replace(explained, meetings=far, traces=unnamed, waited=waited, told=("x" * 100 + " " + "y" * 100,))
+    waits = {"waited": (10_000,) * ranks, "untold": (5_000,) * ranks}
+    long_ones = replace(explained, meetings=far, traces=unnamed, **waits, told=("x" * 100 + " " + "y" * 100,))
     text = plain(page(long_ones))
     assert max(map(len, text.splitlines())) < 110
     assert "\x1b" not in text
@@ -116,6 +119,140 @@ def test_what_is_unknown_is_said_and_not_shown_as_nought():
     assert "Of 3 of 3 collectives transfer cannot be told from waiting" in text
     assert rows_under(text, "Collectives")[1].split()[:7] == ["all_reduce", "0", "3", "1", "MiB", "unknown", "unknown"]
     assert "≥ " in rows_under(text, "Collectives")[1]
+
+
+def test_all_findings_are_shown():
+    said = tuple(f"finding number {i}" for i in range(20))
+    lines = plain(page(made(findings=said))).splitlines()
+    assert lines[1:21] == [f"Finding number {i}." for i in range(20)]
+
+
+def test_waiting_that_cannot_be_told_is_unknown_and_not_nought():
+    explained = partly(0)
+    assert {(row["waiting"], row["untold"]) for row in explained_json(explained)["ranks"]} == {
+        (None, row["exposed"]) for row in explained_json(explained)["ranks"]
+    }
+    header, row, *_ = rows_under(plain(page(explained)), "Each rank")
+    assert "of it waiting" in header
+    assert "unknown" in row
+    (group,) = explained_json(explained)["groups"]
+    assert (group["transfer"], group["waiting"], group["last"]) == (None, None, None)
+    assert explained_json(explained)["transfer"] is None
+    assert {row["margin"] for row in explained_json(explained)["meetings"]} == {None}
+
+
+def test_of_waiting_that_is_told_in_part_the_known_is_a_bound():
+    """Known of the first two of three meetings; of the third all is waiting or transfer."""
+    explained = partly(2)
+    third = explained.meetings[2]
+    for i, row in enumerate(explained_json(explained)["ranks"]):
+        known = sum(int(meeting.waits[i]) for meeting in explained.meetings[:2])
+        assert row["waiting"] == pytest.approx(known * 1e-9)
+        assert row["untold"] == pytest.approx(int(third.end[i] - third.start[i]) * 1e-9)
+    _, row, *_, note = rows_under(plain(page(explained)), "Each rank")
+    assert re.search(r"rank 0 .* ≥ \d", row)
+    assert "there may be more" in note
+    assert "≥ " in rows_under(plain(page(explained)), "Collectives")[1]
+    whole = plain(page(made()))
+    assert "≥" not in whole
+    assert "may be more" not in whole
+
+
+def test_without_any_communication_nothing_is_said_of_it():
+    text = plain(page(made(collectives=False)))
+    assert "waiting" not in text.split("Each rank")[1]
+    assert "slow one another down" not in text
+
+
+def test_each_table_says_of_which_time_it_is():
+    explained = made()
+    text = " ".join(plain(page(explained)).split())
+    assert "from the first event of the rank's trace to the last" in text
+    assert "between its own marks" in text
+    assert "The traces have events in" not in text
+    chosen = " ".join(plain(page(replace(explained, step=1))).split())
+    assert "between the rank's own marks of step 1" in chosen
+    seen = replace(explained, end=explained.steps[0].time // 2)
+    assert f"The traces have events in {show(seen.time * 1e-9, 'time')} only" in " ".join(plain(page(seen)).split())
+
+
+def test_only_sure_last_ranks_are_counted():
+    explained = made(steps=4)
+    first, second, *others = explained.meetings
+    doubtful = (replace(first, rivals=(2,)), replace(second, rivals=(0,)), *others)
+    some = replace(explained, meetings=doubtful, stragglers=stragglers(explained.traces, doubtful))
+    (group,) = explained_json(some)["groups"]
+    assert (group["last"], group["last_times"], group["told"]) == ("rank 1", 2, 2)
+    text = " ".join(plain(page(some)).split())
+    assert "rank 1 (100 %)" in text
+    assert "in 2 of 4 collectives: there, clocks are known to ± 900 ns at worst" in text
+    none = tuple(replace(meeting, rivals=(2,)) for meeting in explained.meetings)
+    (group,) = explained_json(replace(explained, meetings=none))["groups"]
+    assert (group["last"], group["told"]) == (None, 0)
+    assert rows_under(plain(page(replace(explained, meetings=none))), "Collectives")[1].split()[9] == "?"
+
+
+def test_notes_are_there_only_where_there_is_what_they_explain():
+    told = plain(page(made()))
+    assert "The longest waits first." in told
+    assert "rank?" not in told
+    unknown = plain(page(made(known=False)))
+    assert "The longest waits first" not in unknown
+    assert "In order of time." in unknown
+    assert "Between operators" not in told
+    blame = made().blame
+    path = replace(blame, operators=(Item(BETWEEN, 1000, 2),))
+    assert "Between operators: the program itself" in plain(page(replace(made(), blame=path)))
+
+
+def test_what_was_not_played_whole_is_said():
+    explained = replace(made(), played="step 41, the median one")
+    text = plain(page(explained))
+    assert "\nWhat a change would bring to step 41, the median one\n" in text
+    assert "the whole is too long to be played again" in text
+    assert explained_json(explained)["played"] == "step 41, the median one"
+    assert "too long" not in plain(page(made()))
+
+
+def test_changes_that_were_asked_for_stand_first():
+    titles = [table.title for table in tables(numbers(replace(made(), asked=True)))]
+    assert titles[:2] == ["What a change would bring", "Each rank"]
+    usual = [table.title for table in tables(numbers(made()))]
+    assert usual.index("What a change would bring") > usual.index("The critical path")
+    assert sorted(usual) == sorted(titles)
+
+
+def test_a_gain_within_the_error_is_none_and_a_bound_is_one():
+    explained = made()
+    first, *others = explained.what_ifs.answers
+    answers = (replace(first, within_error=True), *(replace(one, at_most=True) for one in others))
+    text = plain(page(replace(explained, what_ifs=replace(explained.what_ifs, answers=answers))))
+    rows = {row.split("  ")[1]: row for row in rows_under(text, "What a change would bring")[1:4]}
+    assert "within the error" in rows["communication 2 times as fast"]
+    assert "≤ " in rows["rank 1 as fast as the median"]
+    assert "≤ " not in rows["kernels 0.9 times as fast"]
+    assert "measured were 1.564 ms" in " ".join(text.split())
+
+
+def test_inferred_waits_are_told_in_plain_words():
+    explained = made()
+    for count, says in ((1, "1 wait on it is inferred"), (3, "3 waits on it are inferred")):
+        path = replace(explained.path, inferred=count)
+        assert says in plain(page(replace(explained, path=path)))
+
+
+def test_folders_of_files_are_not_told():
+    told = ("/far/away/rank0.json: odd", "see /far/away from here", "/very/far/away/x.json: other")
+    explained = made()
+    traces = tuple(replace(trace, source=f"/far/away/{trace.source}") for trace in explained.traces)
+    found = numbers(replace(explained, traces=traces, told=told))
+    assert found.told[:3] == ("rank0.json: odd", "see /far/away from here", "/very/far/away/x.json: other")
+    assert found.ranks[0].source == "/far/away/rank0.json"
+
+
+def test_names_of_files_keep_their_first_letter():
+    assert spoken("a.json: no rank") == "a.json: no rank."
+    assert spoken("ranks wait") == "Ranks wait."
 
 
 def test_of_many_ranks_the_extremes_are_shown():
@@ -147,6 +284,7 @@ def test_traces_of_one_rank_have_names_of_their_own():
     traces = made(ranks=2).traces
     assert labels([traces[0], traces[1], traces[0]]) == ["rank 0, file 1", "rank 1", "rank 0, file 3"]
     assert labels([replace(traces[0], rank=None, source="/a/b/c.json")]) == ["c.json"]
+    assert labels([replace(traces[0], rank=None, name="process 7")]) == ["process 7"]
 
 
 def test_every_part_has_its_words():

@@ -9,12 +9,14 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
-from explained_made import made
+from explained_made import made, partly
 
-from hopline.records.critical import PARTS
+from hopline.records.breakdown import Breakdown
+from hopline.records.critical import PARTS, CriticalPath, Stretch
 from hopline.show.explain_drawing import PART_COLOURS, ticks
 from hopline.show.explain_figures import figures, folded, picture
 from hopline.show.explain_numbers import numbers
+from hopline.show.explain_path_pieces import path_pieces
 from hopline.show.explain_thinning import MOST_MARKS, MOST_ROWS, thinned
 from hopline.show.images import IMAGES
 
@@ -37,6 +39,9 @@ def test_there_is_a_picture_for_everything_there_is_to_show():
     assert "last" not in drawn(made(known=False))
     assert "last" not in drawn(made(collectives=False))
     assert drawn(made(gpu=False)) == {}
+    host = (Stretch("host", 0, -1, 0, 1000),)
+    path = CriticalPath(0, 1000, host)
+    assert list(drawn(replace(made(gpu=False), path=path))) == ["timeline"]
 
 
 def test_bars_of_a_rank_add_up_to_its_span():
@@ -47,17 +52,54 @@ def test_bars_of_a_rank_add_up_to_its_span():
         assert pieces[0]["s"] == 0.0
         assert [piece["s"] for piece in pieces[1:]] == [piece["e"] for piece in pieces[:-1]]
         assert pieces[-1]["e"] == pytest.approx(row.span)
-        hidden = next(piece for piece in pieces if piece["k"] == "compute with communication under it")
+        hidden = next(piece for piece in pieces if piece["k"] == "compute and communication")
         assert hidden["e"] - hidden["s"] == pytest.approx(row.hidden)
 
 
 def test_waiting_is_parted_from_exposed_transfer_where_it_is_told():
     explained = made(ranks=2)
-    waited = tuple(sum(int(meeting.waits[i]) for meeting in explained.meetings) for i in range(2))
-    bars = drawn(replace(explained, waited=waited))["where"].spec["data"]["values"]
-    waiting = {bar["l"]: bar["e"] - bar["s"] for bar in bars if bar["k"] == "waiting for the last rank"}
-    assert waiting == {"rank 0": pytest.approx(waited[0] * 1e-9)}
-    assert waited[1] == 0
+    waited = [sum(int(meeting.waits[i]) for meeting in explained.meetings) for i in range(2)]
+    kinds = bars(explained)
+    assert kinds["rank 0"]["waiting for the last rank"] == pytest.approx(waited[0] * 1e-9)
+    assert "waiting for the last rank" not in kinds["rank 1"]
+    assert kinds["rank 1"]["transfer nothing covers"] == pytest.approx(3 * 60e-6)
+
+
+def bars(explained):
+    """Seconds of each kind, of each rank."""
+    found = defaultdict(dict)
+    for bar in drawn(explained)["where"].spec["data"]["values"]:
+        found[bar["l"]][bar["k"]] = bar["e"] - bar["s"]
+    return found
+
+
+@pytest.mark.parametrize("known", [0, 2, 3])
+def test_time_that_may_be_waiting_or_transfer_has_a_colour_of_its_own(known):
+    explained = partly(known)
+    for label, kinds in bars(explained).items():
+        row = next(row for row in numbers(explained).ranks if row.label == label)
+        assert ("exposed, waiting or transfer" in kinds) == (known < 3)
+        assert ("transfer nothing covers" in kinds) == (known > 0)
+        assert kinds.get("exposed, waiting or transfer", 0.0) == pytest.approx(row.untold)
+        assert sum(kinds.values()) == pytest.approx(row.span)
+
+
+def test_a_trace_that_covers_less_than_the_others_has_a_shorter_bar():
+    explained = made(ranks=2)
+    first, second = explained.breakdowns
+    work = first.compute // 4
+    short = Breakdown(first.start, first.start + explained.time // 2, work, work, work, 0, 0)
+    drawn_ = bars(replace(explained, breakdowns=(short, second), waited=(0, 0), untold=(0, 0)))
+    assert drawn_["rank 0"]["not in its trace"] == pytest.approx(explained.time * 0.5e-9, rel=1e-3)
+    assert "not in its trace" not in drawn_["rank 1"]
+    assert sum(drawn_["rank 0"].values()) == pytest.approx(explained.time * 1e-9)
+
+
+def test_changes_that_were_asked_for_are_the_first_picture():
+    assert list(drawn(replace(made(), asked=True)))[:2] == ["what_if", "where"]
+    assert drawn(replace(made(), played="step 2, the median one"))["what_if"].title.endswith(
+        "to step 2, the median one"
+    )
 
 
 def test_all_is_drawn_where_all_fits():
@@ -121,9 +163,36 @@ def test_the_path_goes_over_ranks():
     explained = made(ranks=2)
     stretches = [replace(s, trace=0) if s.part in ("idle", "launch") else s for s in explained.path.stretches]
     thin = thinned(replace(explained, path=replace(explained.path, stretches=tuple(stretches))))
-    assert [trace for trace, _, _ in thin.path[:4]] == [0, 1, 0, 1]
-    assert thin.path[0][1] == 0
-    assert all(before[2] == after[1] for before, after in zip(thin.path, thin.path[1:], strict=False))
+    assert [(piece.trace, piece.part) for piece in thin.path[:3]] == [(0, "launch"), (1, "compute"), (0, "launch")]
+    assert thin.path[0].start == 0
+    assert all(before.end == after.start for before, after in itertools.pairwise(thin.path))
+
+
+def test_the_path_has_the_colours_of_its_parts():
+    explained = made()
+    *_, path = drawn(explained)["timeline"].spec["layer"]
+    times = defaultdict(float)
+    for piece in path["data"]["values"]:
+        times[piece["k"]] += piece["e"] - piece["s"]
+    assert times == pytest.approx(numbers(explained).parts)
+    scale = path["encoding"]["color"]["scale"]
+    colour = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert {part: colour[part] for part in times} == {part: PART_COLOURS[part] for part in times}
+
+
+def test_a_path_of_very_many_stretches_is_drawn_as_what_it_mostly_is():
+    explained = made(ranks=2, steps=1)
+    parts = [("host", 0, 70), ("launch", 1, 30)] * 5000
+    ends = list(itertools.accumulate(time for _, _, time in parts))
+    stretches = [
+        Stretch(part, trace, -1, end - time, end) for (part, trace, time), end in zip(parts, ends, strict=True)
+    ]
+    many = replace(explained, path=replace(explained.path, stretches=tuple(stretches)), start=0, end=ends[-1])
+    pieces, said = path_pieces(many, {0, 1}, most=100)
+    assert [(piece.trace, piece.part, piece.start, piece.end) for piece in pieces] == [(0, "host", 0, ends[-1])]
+    assert said == "The path is drawn as what it mostly is in each 5.0 µs."
+    pieces, said = path_pieces(many, {0, 1}, most=10_000)
+    assert (len(pieces), said) == (10_000, "")
 
 
 def test_the_numbers_stand_beside_the_bars():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -106,6 +107,35 @@ def test_the_json_in_it_is_that_of_the_command():
     assert set(json.loads(page.scripts[1])["figures"]) == {
         attrs["data-figure"] for _, attrs in page.tags if "data-figure" in attrs
     }
+
+
+def test_it_says_of_what_changes_are_and_puts_those_asked_for_first():
+    text = reports.report(replace(made(), played="step 41, the median one", asked=True))
+    assert "<h2>What a change would bring to step 41, the median one</h2>" in text
+    assert "of step 41, the median one" in text.split("would help most")[1].split("</div>")[0]
+    assert text.index("figure-what_if") < text.index("figure-where")
+    assert text.index('id="table-what_ifs"') < text.index('id="table-ranks"')
+    usual = reports.report(made())
+    assert usual.index("figure-what_if") > usual.index("figure-where")
+    assert "step 41" not in usual
+
+
+def test_a_gain_within_the_error_is_no_help():
+    explained = made()
+    answers = tuple(replace(one, within_error=True) for one in explained.what_ifs.answers)
+    assert "would help most" in reports.report(explained)
+    unsure = replace(explained, what_ifs=replace(explained.what_ifs, answers=answers))
+    assert "would help most" not in reports.report(unsure)
+
+
+def test_captions_have_no_folders():
+    explained = made(findings=("see /home/somebody/job/rank0.json", "b"))
+    traces = tuple(
+        replace(t, rank=None, source=f"/home/somebody/job/rank{i}.json") for i, t in enumerate(explained.traces)
+    )
+    words = parsed(reports.report(replace(explained, traces=traces, told=(f"{traces[0].source}: odd",)))).words
+    assert "see rank0.json." in " ".join(words).lower()
+    assert not [word for word in words if "/home/somebody" in word]
 
 
 def test_long_names_are_cut_on_the_page():

@@ -46,7 +46,7 @@ def test_a_host_ahead_of_its_gpu():
     one = trace(ONE, steps=[Step(1, 0, 100_000)])
     found = activities([one], clocks(0), [], [depend(one)])
     kinds = found.activities.kind.tolist()
-    assert [kinds.count(kind) for kind in (COMPUTE, HOST, SYNC)] == [2, 4, 1]
+    assert [kinds.count(kind) for kind in (COMPUTE, HOST, SYNC)] == [2, 5, 1]
     played = simulate_activities(found.activities)
     assert played.end.max() == 100_000_000
     faster = found.activities.work.copy()

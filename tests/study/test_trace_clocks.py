@@ -141,6 +141,44 @@ def test_drift_is_corrected_where_it_shows(drift, jitter):
         assert matched.clocks.drift == ()
 
 
+@pytest.mark.parametrize(("rates", "most"), [((1, 1.0004), 4e-4), ((1, 1, 1, 1.00045), 4.5e-4)])
+def test_what_clocks_may_drift_is_corrected(rates, most):
+    matched = meet(repeating(rates))
+    assert max(np.abs(matched.clocks.drift)) == pytest.approx(most, rel=0.01)
+    assert matched.clocks.apart is None
+
+
+@pytest.mark.parametrize("rates", [(1, 1.001), (1, 1.0006), (1, 1, 1.0008, 1), (1, 1, 1, 1, 1, 1, 1, 1.0007)])
+def test_no_clock_drifts_by_more_than_half_a_millisecond_per_second(rates):
+    matched = meet(repeating(rates))
+    assert matched.clocks.drift == ()
+    rate, _, other = matched.clocks.apart
+    assert rate == pytest.approx(max(rates) - 1, rel=0.01)
+    assert rates[other] > 1
+    (said,) = (sentence for sentence in matched.told if "diverge" in sentence)
+    assert f"rank {other}" in said
+    assert "not of one run" in said
+    assert not any("corrected" in sentence and "nothing is" not in sentence for sentence in matched.told)
+
+
+def test_ends_that_scatter_in_a_short_trace_are_not_said_to_diverge():
+    """15 us apart at the end of 2 ms is what ends of one collective may be."""
+    rows = [[("all_reduce", k * 10**5, k * 10**5 + 50_000 + late * k, {}) for k in range(20)] for late in (0, 750)]
+    matched = meet([trace(r, (), row, world=2, base=10**18) for r, row in enumerate(rows)])
+    assert matched.clocks.apart is None
+
+
+def repeating(rates, count=200):
+    """200 collectives, a millisecond apart on the first rank and so many times as much on the others."""
+    return [
+        trace(
+            rank, (), [("all_reduce", round(k * 1e6 * rate), round(k * 1e6 * rate) + 50_000, {}) for k in range(count)],
+            world=len(rates), base=10**18,
+        )
+        for rank, rate in enumerate(rates)
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_last_arrivals_are_the_true_ones(seed):
     """Skewed clocks, noisy ends: wherever one rank is named without rivals, it truly came last."""

@@ -9,12 +9,13 @@ import click
 
 from hopline.cli.network_given import network
 from hopline.cli.network_options import network_options
-from hopline.cli.options import Quantity, json_option, print_json
+from hopline.cli.options import json_option, print_json
+from hopline.cli.workload_options import Tokens, check_given, check_phase
 from hopline.jobs import workloads
 from hopline.jobs.loading import resolve
 from hopline.jobs.subgroups import Ranks, of_levels
 from hopline.jobs.workloads import Asked
-from hopline.model.phases import Types
+from hopline.model.job import Types
 from hopline.quantity import DTYPES, binary, counted
 from hopline.records.traffic import Priced, Workload
 from hopline.show import workload as pages
@@ -65,9 +66,7 @@ def _degrees(command: Any) -> Any:
     metavar="N",
     help="Training: sequences of a step of all replicas; else those of one replica at once.",
 )
-@click.option(
-    "--sequence", type=Quantity("count", least=1), default="4096", metavar="TOKENS", help="Tokens of a sequence (4096)."
-)
+@click.option("--sequence", type=Tokens(), default="4096", metavar="TOKENS", help="Tokens of a sequence (4096).")
 @click.option("--sequence-parallel", is_flag=True, help="Activations are split over tp between its parts.")
 @click.option(
     "--zero", type=click.IntRange(0, 3), default=0, help="; ".join(f"{n}: {text}" for n, text in ZERO.items()) + "."
@@ -90,42 +89,38 @@ def workload(
     MODEL is one that comes with hopline or a .toml file; without it the models are listed. The network is a machine,
     or --level, or --latency and --bandwidth; ranks are placed in the order tp, cp, dp, pp.
     """
+    check_given(model, as_file)
     if model is None:
         _list(as_json)
         return
-    if as_file:
-        click.echo(files.text_of(model), nl=False)
-        return
     shape = files.find(model)
+    if as_file:
+        _show(model, as_json)
+        return
+    check_phase(phase, shape, ep)
     spread = _spread(phase, micro_batch, batch)
     parallel = Parallel(tp, pp, dp, cp, ep, vpp, *spread, int(sequence), sequence_parallel, zero)
-    asked = Asked(
-        shape,
-        parallel,
-        phase,
-        Types(dtype, grad_dtype, dispatch or dtype, kv_dtype or dtype),
-        _network(parallel, given),
-    )
-    found = workloads.workload(asked)
+    types = Types(dtype, grad_dtype, dispatch or dtype, kv_dtype or dtype)
+    found = workloads.workload(Asked(shape, parallel, phase, types, _network(parallel, given)))
     if as_json:
         print_json(_data(shape, parallel, found))
+        return
+    title = f"{shape.name}, {phase} on {counted(parallel.ranks, 'rank')}"
+    print_document(pages.page(title, found, _facts(shape, parallel, phase)))
+
+
+def _show(name: str, as_json: bool) -> None:
+    """The file of a model as it is, or what it says."""
+    if as_json:
+        model = files.find(name)
+        print_json({**asdict(model), "parameters": model.parameters})
     else:
-        print_document(
-            pages.page(
-                f"{shape.name}, {phase} on {counted(parallel.ranks, 'rank')}", found, _facts(shape, parallel, phase)
-            )
-        )
+        click.echo(files.text_of(name), nl=False)
 
 
 def _spread(phase: str, micro_batch: int | None, batch: int | None) -> tuple[int, int | None]:
     """Micro-batch and batch of all replicas."""
-    if phase == "training":
-        return micro_batch or 1, batch
-    if micro_batch is not None:
-        raise click.UsageError(
-            f"--micro-batch does not go with --phase {phase}: --batch says how many sequences are at once"
-        )
-    return batch or 1, None
+    return (micro_batch or 1, batch) if phase == "training" else (batch or 1, None)
 
 
 def _network(parallel: Parallel, given: dict[str, Any]) -> Ranks | None:
@@ -156,7 +151,10 @@ def _facts(model: Model, parallel: Parallel, phase: str) -> list[str]:
     if phase == "training":
         count = parallel.microbatches
         work = f"{parallel.whole_batch} x {parallel.sequence} tokens in a step: {count} micro-batch{'es' if count > 1 else ''}"
-        facts.append(f"{work} of {parallel.micro_batch} on each replica; ZeRO {parallel.zero} ({ZERO[parallel.zero]})")
+        alone = ", but there is one replica" if parallel.zero and parallel.dp * parallel.cp == 1 else ""
+        facts.append(
+            f"{work} of {parallel.micro_batch} on each replica; ZeRO {parallel.zero} ({ZERO[parallel.zero]}{alone})"
+        )
     return facts
 
 
@@ -180,13 +178,18 @@ def _data(model: Model, parallel: Parallel, found: Workload) -> dict[str, Any]:
         "ranks": parallel.ranks,
         "parallel": asdict(parallel),
         "phase": found.phase,
+        "stage": found.stage,
         "sent": [{**asdict(one), "total": one.total} for one in found.sent],
+        "way": [{**asdict(one), "total": one.total} for one in found.way],
         "prices": [_price(one) for one in found.priced],
         "time_s": found.time if found.priced else None,
+        "least_s": found.least if found.priced else None,
         "start_s": found.start if found.priced else None,
         "bytes_s": found.bytes if found.priced else None,
         "levers": [asdict(lever) for lever in found.levers],
         "kv_cache": {**asdict(found.cache), "shown": binary(found.cache.sequence)},
+        "memory": {**asdict(found.memory), "total": found.memory.total},
+        "notes": list(found.notes),
         "premises": list(found.premises),
     }
 
@@ -196,7 +199,10 @@ def _price(one: Priced) -> dict[str, Any]:
         "name": one.sent.name,
         "operation": one.sent.operation,
         "algorithm": one.algorithm,
+        "count": one.sent.count,
+        "sent": one.sent.each,
         "one_s": one.estimate.value,
+        "one_least_s": one.estimate.value if one.estimate.low is None else one.estimate.low,
         "time_s": one.time,
         "start_s": one.start,
         "bytes_s": one.bytes,

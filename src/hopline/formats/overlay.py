@@ -1,39 +1,33 @@
 """Write what was explained of several traces as one trace for Perfetto (ui.perfetto.dev) and chrome://tracing.
 
-What belongs here: the Trace Event Format. A process for each rank with a thread for each stream of its GPU and, beside it, one
-on which its collectives stand with waiting and transfer apart; the critical path as a process of its own, with a thread for
-each rank that it goes over and an arrow wherever it changes rank. All on the common clock, from the first event; times are
-microseconds, their three decimals the nanoseconds of a trace.
+What belongs here: the file, and which works of GPUs are in it: of one step, where one is explained. What its events look like
+is ``overlay_events``.
 """
 
 from __future__ import annotations
 
 import gzip
-import heapq
-import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import InputError, OutputError
+from hopline.formats.overlay_events import MARK, Overlay
 from hopline.formats.schedules.bounded import new_file
 from hopline.formats.source import shown
 from hopline.records.explained import Explained
-from hopline.records.meeting import Meeting
-from hopline.records.trace import KINDS, NONE, Trace
 
+ENDINGS = (".json", ".json.gz")
 _BLOCK = 1 << 14
-_MARK = '{"displayTimeUnit":"ns","otherData":{"written by":"hopline explain"'
-"""How a file of ours begins."""
-_MEETINGS = 1 << 20
-"""Added to the number of a stream's thread for the one with its collectives."""
-_SIDE = 1 << 10
-"""Threads of one stream, where works of it overlap."""
+
+
+def check_name(path: str) -> None:
+    """Raise OutputError for a name that Perfetto would not open: before the work, not after it."""
+    if not path.lower().endswith(ENDINGS):
+        raise OutputError(f"{shown(path)}: expected a name that ends in {' or '.join(ENDINGS)}")
 
 
 def write_overlay(explained: Explained, path: str, most: int | None = None) -> int:
@@ -54,35 +48,53 @@ def write_overlay(explained: Explained, path: str, most: int | None = None) -> i
     InputError
         Where ``most`` is negative.
     OutputError
-        Where something else of that name would be lost, or it cannot be written.
+        Where something else of that name would be lost, it ends in none of ENDINGS, or it cannot be written.
     """
+    check_name(path)
     if most is not None and most < 0:
         raise InputError(f"{most} works at most: expected 0 or more")
-    overlay = _Overlay(explained, _chosen(explained, most), _origin(explained))
+    works = [_in_span(explained, i) for i in range(len(explained.traces))]
+    overlay = Overlay(explained, _chosen(explained, works, most), sum(map(len, works)), _origin(explained, works))
     if os.path.lexists(path) and not _is_ours(path):
         raise OutputError(
             f"{shown(path)} exists and is no file of hopline explain's: give another name, or move it away first"
         )
     if os.path.lexists(path):
         aside = f"{path}.{os.getpid()}.part" + (".gz" if path.endswith(".gz") else "")
-        overlay.write(aside)
+        _write(overlay, aside)
         os.replace(aside, path)
     else:
-        overlay.write(path)
+        _write(overlay, path)
     return overlay.left_out
+
+
+def _write(overlay: Overlay, path: str) -> None:
+    """To a new file."""
+    with new_file(path) as file:
+        lines = overlay.lines()
+        while block := list(islice(lines, _BLOCK)):
+            file.write("".join(block).encode())
 
 
 def _is_ours(path: str) -> bool:
     try:
         with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
-            return file.read(len(_MARK)) == _MARK.encode()
+            return file.read(len(MARK)) == MARK.encode()
     except (OSError, EOFError, ValueError):
         return False
 
 
-def _chosen(explained: Explained, most: int | None) -> list[NDArray[np.int32]]:
-    """Rows of work of each trace that are shown, in order."""
-    works = [trace.work for trace in explained.traces]
+def _in_span(explained: Explained, i: int) -> NDArray[np.int32]:
+    """Rows of work of a trace; where one step is explained, of what lies in it, be it in part."""
+    trace = explained.traces[i]
+    if explained.step is None:
+        return trace.work
+    start, end = (explained.clocks.common(i, times[trace.work]) for times in (trace.events.start, trace.events.end))
+    return trace.work[(start < explained.end) & (end > explained.start)]
+
+
+def _chosen(explained: Explained, works: list[NDArray[np.int32]], most: int | None) -> list[NDArray[np.int32]]:
+    """Rows of work of each trace that are shown, in order, of ``works``."""
     if most is None or most >= sum(map(len, works)):
         return works
     weights, on_path = [], defaultdict(list)
@@ -100,155 +112,15 @@ def _chosen(explained: Explained, most: int | None) -> list[NDArray[np.int32]]:
     return [work[part] for work, part in zip(works, np.split(kept, ends[:-1]), strict=True)]
 
 
-def _origin(explained: Explained) -> int:
-    """Time 0 of the file: the first thing that is shown."""
+def _origin(explained: Explained, works: list[NDArray[np.int32]]) -> int:
+    """Time 0 of the file: not after the first thing that is shown."""
     clocks, traces = explained.clocks, explained.traces
-    firsts = [int(clocks.common(i, trace.events.start[:1])[0]) for i, trace in enumerate(traces) if len(trace.events)]
-    return min([explained.start, *firsts])
-
-
-@dataclass(frozen=True, slots=True)
-class _Overlay:
-    explained: Explained
-    rows: list[NDArray[np.int32]]
-    origin: int
-
-    @property
-    def left_out(self) -> int:
-        return sum(len(trace.work) for trace in self.explained.traces) - sum(map(len, self.rows))
-
-    def write(self, path: str) -> None:
-        """To a new file."""
-        with new_file(path) as file:
-            lines = self.lines()
-            while block := list(islice(lines, _BLOCK)):
-                file.write("".join(block).encode())
-
-    def lines(self) -> Iterator[str]:
-        """The document, an event a line."""
-        said = {"works of GPUs left out": self.left_out, "time 0 in ns of the common clock": self.origin}
-        yield f'{_MARK},{json.dumps(said)[1:]},"traceEvents":[\n'
-        yield _named("process_name", self.path, 0, "critical path")
-        yield f',\n{{"ph":"M","name":"process_sort_index","pid":{self.path},"args":{{"sort_index":-1}}}}'
-        for event in self._events():
-            yield ",\n" + event
-        yield "\n]}\n"
-
-    @property
-    def path(self) -> int:
-        """The process of the critical path."""
-        return len(self.explained.traces) + 1
-
-    def _events(self) -> Iterator[str]:
-        if self.left_out:
-            text = json.dumps(
-                f"thinned: {self.left_out} works left out, those off the path, of no collective, and shortest"
-            )
-            yield f'{{"ph":"M","name":"process_labels","pid":{self.path},"args":{{"labels":{text}}}}}'
-        for i, trace in enumerate(self.explained.traces):
-            yield _named("process_name", i + 1, 0, trace.label)
-            yield f'{{"ph":"M","name":"process_sort_index","pid":{i + 1},"args":{{"sort_index":{i}}}}}'
-            yield from self._works(i, trace)
-        yield from self._meetings()
-        yield from self._path()
-
-    def _works(self, i: int, trace: Trace) -> Iterator[str]:
-        """Work of each stream; what overlaps stands on threads side by side."""
-        events, rows = trace.events, self.rows[i]
-        columns = (events.kind, events.name, events.lane)
-        values = [column[rows].tolist() for column in columns]
-        common = [self.explained.clocks.common(i, times[rows]) - self.origin for times in (events.start, events.end)]
-        times = common[0].tolist(), common[1].tolist()
-        free: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for row, kind, name, lane, start, end in zip(rows.tolist(), *values, *times, strict=True):
-            side, new = _beside(free[lane], start, end)
-            if new:
-                yield _named("thread_name", i + 1, _thread(lane, side), _stream(trace, lane, side))
-            yield _slice(trace.names[name], KINDS[kind], i + 1, _thread(lane, side), start, end, f'{{"row":{row}}}')
-
-    def _meetings(self) -> Iterator[str]:
-        """Each collective on each rank: waiting, then transfer; in one where they cannot be told apart."""
-        named: set[tuple[int, int]] = set()
-        free: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-        for meeting in sorted(self.explained.meetings, key=lambda m: int(m.start.min())):
-            for at, i in enumerate(meeting.traces.tolist()):
-                lane = int(self.explained.traces[i].events.lane[meeting.row[at]])
-                start, end = int(meeting.start[at]) - self.origin, int(meeting.end[at]) - self.origin
-                side, _ = _beside(free[i, lane], start, end)
-                thread = _MEETINGS + _thread(lane, side)
-                if (i, thread) not in named:
-                    named.add((i, thread))
-                    name = f"collectives of {_stream(self.explained.traces[i], lane, side)}"
-                    yield _named("thread_name", i + 1, thread, name)
-                yield from _halves(meeting, self._who(meeting), i + 1, thread, start, end)
-
-    def _who(self, meeting: Meeting) -> str:
-        return "unknown" if meeting.last is None else self.explained.traces[meeting.last].label
-
-    def _path(self) -> Iterator[str]:
-        """Stretches on a thread for each rank, and an arrow from one rank to the next."""
-        path = self.explained.path
-        stretches = [stretch for stretch in (path.stretches if path else ()) if stretch.time > 0]
-        for i in sorted({stretch.trace for stretch in stretches}):
-            yield _named("thread_name", self.path, i + 1, f"on {self.explained.traces[i].label}")
-        for s in stretches:
-            trace = self.explained.traces[s.trace]
-            name = s.part if s.row == NONE else f"{s.part}: {trace.names[int(trace.events.name[s.row])]}"
-            args = f'{{"rank":{json.dumps(trace.label)},"row":{s.row}}}'
-            yield _slice(name, s.part, self.path, s.trace + 1, s.start - self.origin, s.end - self.origin, args)
-        for number, (before, after) in enumerate(pairwise(stretches)):
-            if before.trace != after.trace:
-                yield _arrow(True, number, self.path, before.trace + 1, before.end - self.origin - 1)
-                yield _arrow(False, number, self.path, after.trace + 1, after.start - self.origin)
-
-
-def _beside(free: list[tuple[int, int]], start: int, end: int) -> tuple[int, bool]:
-    """Which of the threads of a stream is free then, and whether it is a new one; ``free``: a heap of (end, thread)."""
-    if free and free[0][0] <= start:
-        side = heapq.heappop(free)[1]
-        heapq.heappush(free, (end, side))
-        return side, False
-    heapq.heappush(free, (end, len(free)))
-    return len(free) - 1, True
-
-
-def _thread(lane: int, side: int) -> int:
-    return 1 + lane * _SIDE + side
-
-
-def _stream(trace: Trace, lane: int, side: int) -> str:
-    where = trace.lanes[lane]
-    return f"stream {where.number}" + (f", {side + 1}" if side else "")
-
-
-def _halves(meeting: Meeting, last: str, pid: int, tid: int, start: int, end: int) -> Iterator[str]:
-    size = "null" if meeting.size is None else meeting.size
-    args = f'{{"number":{meeting.number},"bytes":{size},"last":{json.dumps(last)},"group":{json.dumps(meeting.group)}}}'
-    if meeting.transfer is None:
-        yield _slice(f"{meeting.op}, waiting unknown", "communication", pid, tid, start, end, args)
-        return
-    turn = min(end, max(start, end - meeting.transfer))
-    if turn > start:
-        yield _slice(f"{meeting.op}: waits for {last}", "waiting", pid, tid, start, turn, args)
-    yield _slice(f"{meeting.op}: transfer", "transfer", pid, tid, turn, end, args)
-
-
-def _named(what: str, pid: int, tid: int, name: str) -> str:
-    return f'{{"ph":"M","name":"{what}","pid":{pid},"tid":{tid},"args":{{"name":{json.dumps(name)}}}}}'
-
-
-def _time(ns: int) -> str:
-    """Microseconds with all nanoseconds."""
-    return f"{ns // 1000}.{ns % 1000:03d}"
-
-
-def _slice(name: str, category: str, pid: int, tid: int, start: int, end: int, args: str) -> str:
-    return (
-        f'{{"ph":"X","name":{json.dumps(name)},"cat":"{category}","pid":{pid},"tid":{tid},"ts":{_time(start)},'
-        f'"dur":{_time(end - start)},"args":{args}}}'
-    )
-
-
-def _arrow(begins: bool, number: int, pid: int, tid: int, at: int) -> str:
-    head = '"ph":"s"' if begins else '"ph":"f","bp":"e"'
-    return f'{{{head},"name":"path","cat":"path","id":{number},"pid":{pid},"tid":{tid},"ts":{_time(at)}}}'
+    if explained.step is None:
+        begins = [[*trace.events.start[:1].tolist(), *(step.start for step in trace.steps[:1])] for trace in traces]
+    else:
+        begins = [
+            [*trace.events.start[rows].tolist(), *(step.start for step in trace.steps if step.number == explained.step)]
+            for trace, rows in zip(traces, works, strict=True)
+        ]
+    firsts = [int(clocks.common(i, np.array([min(own)]))[0]) for i, own in enumerate(begins) if own]
+    return min([explained.start, *firsts, *(int(meeting.start.min()) for meeting in explained.meetings)])

@@ -23,10 +23,17 @@ class Pricing:
     def __init__(self, network: Network, operation: str, algorithm: str | None = None) -> None:
         self.network, self.asked = network, names.asked(operation, algorithm)
         self._ground = Ground.of(network)
-        self._found: dict[int, Timed] = {}
+        self._found: dict[int, tuple[Timed, float]] = {}
 
     def best(self, size: float) -> Timed:
         """The fastest algorithm, or the one that was asked for, at ``size`` bytes (a part of one is a whole one)."""
+        return self._best(size)[0]
+
+    def sent(self, size: float) -> float:
+        """The most bytes that one rank sends by it."""
+        return self._best(size)[1]
+
+    def _best(self, size: float) -> tuple[Timed, float]:
         whole = math.ceil(size)
         if whole not in self._found:
             taking, left = contenders(self.asked.benchmark, self._ground, [whole])
@@ -36,7 +43,8 @@ class Pricing:
                 reason = next((out.reason for out in left if out.algorithm == self.asked.algorithm), "")
                 if not taking:
                     raise UnknownNameError(f"algorithm ({reason or 'of this collective'})", self.asked.algorithm, known)
-            self._found[whole] = fastest(taking, whole)[0].at(whole)
+            first = fastest(taking, whole)[0]
+            self._found[whole] = first.at(whole), first.form(whole, first.number(whole)).sent
         return self._found[whole]
 
     def price(self, size: float) -> Price:
@@ -44,12 +52,14 @@ class Pricing:
         estimate = self.best(size).estimate
         start = math.fsum(term.value for term in estimate.terms if term.name.startswith("start-ups"))
         moved = math.fsum(term.value for term in estimate.terms if term.name.startswith("bytes"))
-        return Price(start, moved, max(0.0, estimate.value - start - moved))
+        return Price(start, moved, max(0.0, estimate.value - start - moved), estimate.low)
 
     def words(self, size: float) -> str:
         """What it goes over, and by which algorithm all of ``size`` would."""
         best = self.best(size)
         one = f"{self.asked.benchmark} of {show(size, 'size')} on {counted(self.network.ranks, 'rank')}"
         one += f" takes {show(best.time, 'time')} by {best.algorithm}"
+        if best.least < best.time:
+            one += f" at most, {show(best.least, 'time')} at least (its closed form is one of bounds; the upper one counts)"
         one += f" ({prices(self._ground)})" if prices(self._ground) else ""
         return one if self.asked.algorithm else f"{one}; each bucket takes its fastest"

@@ -30,7 +30,8 @@ from hopline.study.meetings import meet
 from hopline.study.rates import rates
 from hopline.study.step_spans import compare, outside, step_spans
 from hopline.study.stragglers import stragglers
-from hopline.study.waiting import waited
+from hopline.study.trace_names import named
+from hopline.study.waiting import untold, waited
 from hopline.study.what_if import Question, what_if
 
 ALONE = (Question("host", 2.0), Question("compute", 2.0))
@@ -83,6 +84,7 @@ def explain(
         No trace has an event to go by.
     """
     say = watch or (lambda fraction, text: None)
+    traces = named(traces)
     say(0.0, "matching collectives")
     matched = meet(traces)
     steps = step_spans(traces, matched.clocks)
@@ -96,7 +98,9 @@ def explain(
     if asked and any(len(trace.work) for trace in traces):
         again = _again(traces, steps, span)
         played = what_if(inferred(traces, (again.start, again.end), matched, dependencies), asked, simulate_activities)
-        explained = replace(explained, what_ifs=played, played="" if again is span else f"{again.what}, the median one")
+        where = "" if again is span else f"{again.what}, the median one"
+        given = questions is not None and tuple(questions) != usual(traces)
+        explained = replace(explained, what_ifs=played, played=where, asked=given)
     orders = _orders(explained, dependencies)
     return replace(explained, findings=findings(explained, orders))
 
@@ -155,7 +159,7 @@ def _measured(
     dependencies: Sequence[Dependencies],
 ) -> Explained:
     """All but what has to be played again."""
-    clocks, whole = matched.clocks, (span.start, span.end)
+    clocks = matched.clocks
     met = tuple(meeting for meeting in matched.meetings if span.start < int(meeting.end.max()) <= span.end)
     path, lost = _path(traces, matched, span, dependencies)
     parts = [
@@ -165,7 +169,8 @@ def _measured(
     return Explained(
         tuple(traces), clocks, span.what, span.start, span.end, met,
         breakdowns=tuple(parts), findings=(),
-        rates=rates(met), unmatched=matched.told, waited=waited(traces, clocks, met, whole), steps=steps,
+        rates=rates(met), unmatched=matched.told, waited=waited(traces, matched.meetings, parts),
+        untold=untold(traces, matched.meetings, parts), step=span.step.number if span.step else None, steps=steps,
         comparison=compare(steps), path=path, blame=blame(path, traces, clocks, met) if path else None,
         stragglers=stragglers(traces, met) if len(traces) > 1 else None, told=(*_of_files(traces), *outside(traces), *lost),
     )  # fmt: skip

@@ -28,7 +28,7 @@ def inputs(parts: Parts) -> dict[str, Input]:
         "start-ups of the network": Input(sending.starts, "count") if sending.price else None,
         "requests in flight": _some(sending.window.count if sending.window else None, "count", more=True),
         "gradients ready": None if parts.cut else _some(parts.ready, "time"),
-        "gradients come from": _some(parts.begin(parts.whole, parts.amounts()), "time") if parts.cut else None,
+        "gradients begin": _some(parts.begin(parts.whole, parts.amounts()), "time") if parts.cut else None,
         "slowdown of compute": Input(slow.compute, "count", floor=1.0) if slow.compute > 1 else None,
         "slowdown of communication": Input(slow.comm, "count", floor=1.0) if slow.comm > 1 else None,
         "time of a hop": _some(parts.pipe.hop if parts.pipe else None, "time"),
@@ -40,15 +40,26 @@ def _some(value: float | None, dimension: Dimension, more: bool = False) -> Inpu
     return Input(value, dimension, more) if value else None
 
 
+OWN = frozenset((
+    "communication", "bytes sent", "bandwidth", "latency", "bandwidth of the network", "start-ups of the network",
+    "requests in flight", "gradients ready", "gradients begin", "slowdown of compute", "slowdown of communication", "buckets",
+    "buckets beside compute",
+))  # fmt: skip
+"""What can change only what communication costs a step."""
+
+
 def changed(parts: Parts, name: str, value: float) -> Parts:
     """The step with one input at another value. When compute changes, gradients are ready as early in it as before."""
     return _CHANGES[name](parts, value)
 
 
 def _compute(parts: Parts, value: float) -> Parts:
-    factor = exact(value) / exact(parts.compute)
-    ready, backward = (None if time is None else float(exact(time) * factor) for time in (parts.ready, parts.backward))
-    return replace(parts, compute=value, ready=ready, backward=backward)
+    changed = replace(parts, compute=value)
+    factor = exact(changed.whole) / exact(parts.whole)
+    ready, backward = (
+        None if time is None else min(float(exact(time) * factor), changed.whole) for time in (parts.ready, parts.backward)
+    )
+    return replace(changed, ready=ready, backward=backward)
 
 
 def _sending(change: Callable[[Sending, float], Sending]) -> Callable[[Parts, float], Parts]:
@@ -68,8 +79,13 @@ def _size(parts: Parts, value: float) -> Parts:
 
 
 def _hop(parts: Parts, value: float) -> Parts:
+    """Gradients are ready as early in all of it as before."""
     assert parts.pipe is not None
-    return replace(parts, pipe=replace(parts.pipe, hop=value))
+    changed = replace(parts, pipe=replace(parts.pipe, hop=value))
+    if parts.ready is None:
+        return changed
+    ready = float(exact(parts.ready) * exact(changed.whole) / exact(parts.whole))
+    return replace(changed, ready=min(ready, changed.whole))
 
 
 def _from(parts: Parts, value: float) -> Parts:
@@ -89,7 +105,7 @@ _CHANGES: Mapping[str, Callable[[Parts, float], Parts]] = {
     "start-ups of the network": _sending(lambda sending, value: replace(sending, starts=value)),
     "requests in flight": _window,
     "gradients ready": lambda parts, value: replace(parts, ready=min(value, parts.whole)),
-    "gradients come from": _from,
+    "gradients begin": _from,
     "slowdown of compute": lambda parts, value: replace(parts, slow=Slow(value, parts.slow.comm)),
     "slowdown of communication": lambda parts, value: replace(parts, slow=Slow(parts.slow.compute, value)),
     "time of a hop": _hop,

@@ -25,11 +25,12 @@ BACKWARD = Fraction(2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Seconds of one message or collective: start-ups, bytes, and what is neither."""
+    """Seconds of one message or collective: start-ups, bytes, and what is neither; ``least``: a lower bound, where it is less."""
 
     start: float = 0.0
     bytes: float = 0.0
     rest: float = 0.0
+    least: float | None = None
 
     @property
     def time(self) -> float:
@@ -68,6 +69,8 @@ class Sending:
         Of one line, where the price is α + bytes / β.
     factor, starts, wires
         On all times, on start-ups, and on bandwidth: what changes are told by.
+    lower
+        Whether a price that is one of bounds counts with the lower one.
     """
 
     seconds: float | None = None
@@ -79,6 +82,7 @@ class Sending:
     factor: float = 1.0
     starts: float = 1.0
     wires: float = 1.0
+    lower: bool = False
 
     def parts(self, amounts: list[float]) -> list[Price]:
         """The prices of buckets: of bytes, or of parts of the whole."""
@@ -90,7 +94,8 @@ class Sending:
             return Price(rest=times(self.seconds, amount, self.factor))
         one = self._priced(amount)
         scaled = (one.start * self.starts, one.bytes / self.wires, one.rest)
-        return Price(*(times(time, self.factor) for time in scaled))
+        found = Price(*(times(time, self.factor) for time in scaled))
+        return Price(rest=found.time * one.least / one.time) if self.lower and one.least is not None else found
 
     def _priced(self, size: float) -> Price:
         if self.price is not None:

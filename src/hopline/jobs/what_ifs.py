@@ -21,17 +21,19 @@ from hopline.schedule.operations import NONE, Schedule
 from hopline.schedule.shape import Shape
 from hopline.sim.activities import simulate_activities
 from hopline.sim.engine import simulate
-from hopline.study.changing import Price
+from hopline.study.changing import Price, Priced
 from hopline.study.dependencies import Dependencies, depend
 from hopline.study.meetings import meet
 from hopline.study.replaying import Inferred, activities
-from hopline.study.what_if import CHANGES, Question, what_if
+from hopline.study.what_if import ASKED, CHANGES, Question, what_if
 
 USUAL: Mapping[str, str] = {
     "all_reduce": "ring", "all_gather": "ring", "reduce_scatter": "ring", "alltoall": "pairwise", "broadcast": "chain",
     "reduce": "chain", "gather": "direct", "scatter": "direct", "barrier": "dissemination",
 }  # fmt: skip
 """Algorithms that collectives are put on a machine with, where none is named."""
+MESSAGE = "send"
+"""What is one message, from one rank to another."""
 
 
 def what_ifs(
@@ -66,7 +68,7 @@ def question(text: str, price: Price | None = None, words: str = "") -> Question
     """``communication=2`` or ``free``, a name of CHANGES with its value. Raises InputError, UnknownNameError."""
     name, _, value = text.partition("=")
     if name not in CHANGES:
-        raise UnknownNameError("change", name, CHANGES)
+        raise UnknownNameError("change", name, ASKED)
     try:
         number = float(value.removeprefix("rank").removesuffix("x")) if value else None
     except ValueError:
@@ -82,18 +84,20 @@ def priced_on(fabric: Fabric, algorithms: Mapping[str, str] | None = None) -> Pr
     chosen = {**USUAL, **(algorithms or {})}
 
     @cache
-    def price(op: str, size: int, ranks: tuple[int, ...]) -> float:
-        key = f"{op}-{chosen.get(op, '')}"
+    def price(op: str, size: int, ranks: tuple[int, ...]) -> Priced | None:
+        if op != MESSAGE and op not in chosen:
+            return None
+        key = f"broadcast-{USUAL['broadcast']}" if op == MESSAGE else f"{op}-{chosen[op]}"
         if key not in COLLECTIVES:
-            raise UnknownNameError(
-                "algorithm", key, [name for name in COLLECTIVES if name.startswith(f"{op}-")] or COLLECTIVES
-            )
+            raise UnknownNameError("algorithm", key, [name for name in COLLECTIVES if name.startswith(f"{op}-")])
         if max(ranks) >= fabric.ranks:
             raise InputError(
                 f"rank {max(ranks)} on {fabric.name} with {fabric.ranks} ranks: expected a machine of all ranks"
             )
         made = COLLECTIVES[key].build(Shape(len(ranks), size))
-        return simulate(_placed(made, ranks, fabric.ranks), fabric).time
+        return Priced(
+            simulate(_placed(made, ranks, fabric.ranks), fabric).time, "message" if op == MESSAGE else chosen[op]
+        )
 
     return price
 

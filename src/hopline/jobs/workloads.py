@@ -5,19 +5,21 @@ What belongs here: composing ``model.phases`` with the prices of collectives on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hopline.curve import Curve, Piece
 from hopline.errors import HoplineError
+from hopline.jobs import workload_words as words
 from hopline.jobs.collective_prices import Pricing
 from hopline.jobs.subgroups import Ranks
 from hopline.machine.fabric import Level
-from hopline.model import phases
-from hopline.model.phases import Types
+from hopline.model import holding, phases
+from hopline.model.job import TYPES, Types
+from hopline.model.phases import Rows
 from hopline.quantity import DTYPES
 from hopline.records.estimate import Estimate, Term
-from hopline.records.traffic import Cache, Changed, Priced, Sent, Workload
+from hopline.records.traffic import Cache, Changed, Memory, Priced, Sent, Workload
 from hopline.workload import files
 from hopline.workload.parallel import Parallel, Phase
 from hopline.workload.shapes import Model
@@ -30,7 +32,7 @@ class Asked:
     model: Model
     parallel: Parallel
     phase: Phase
-    types: Types = phases.TYPES
+    types: Types = TYPES
     network: Ranks | None = None
 
 
@@ -43,15 +45,27 @@ def listed() -> list[tuple[str, Model, float]]:
 
 def workload(asked: Asked) -> Workload:
     """All that a rank takes part in. Raises WorkloadError where the model cannot be spread so, and what pricing raises."""
-    sent = phases.sent(asked.model, asked.parallel, asked.phase, asked.types)
-    cache = _cache(asked)
-    if asked.network is None:
-        return Workload(asked.phase, sent, (), (), cache, ())
-    priced = _priced(sent, asked.network)
+    model, parallel = asked.model, asked.parallel
+    found = _course(asked, Prices(asked.network, parallel.ranks) if asked.network else None)
     return Workload(
-        asked.phase, sent, priced, tuple(_levers(asked, priced)), cache,
-        tuple(f"{p.text}: {p.effect}" for p in asked.network.grown(asked.parallel.ranks)),
+        asked.phase, found.stage, parallel.pp, found.sent, found.way, found.priced,
+        tuple(_levers(asked, found.priced)) if found.priced else (), _cache(asked), _memory(asked),
+        tuple(words.notes(model, parallel, asked.phase)),
+        (*words.premises(model, parallel, asked.phase, asked.types.element), *_about(asked, found.way)),
     )  # fmt: skip
+
+
+def _about(asked: Asked, rows: Rows) -> list[str]:
+    """What is taken for granted about the network."""
+    if asked.network is None:
+        return []
+    grown = [f"{p.text}: {p.effect}" for p in asked.network.grown(asked.parallel.ranks)]
+    cut = [
+        asked.network.uneven(*group, asked.parallel.ranks)
+        for one in rows
+        if (group := (one.ranks, one.step)) and one.axis != "kv"
+    ]
+    return [*grown, *dict.fromkeys(text for text in cut if text)]
 
 
 def _cache(asked: Asked) -> Cache:
@@ -61,52 +75,109 @@ def _cache(asked: Asked) -> Cache:
     return Cache(model.attention.kind, float(token), parallel.sequence, float(token * parallel.sequence))
 
 
-def _priced(sent: tuple[Sent, ...], network: Ranks) -> tuple[Priced, ...]:
-    return tuple(_price(one, network) for one in sent)
+def _memory(asked: Asked) -> Memory:
+    types, element = asked.types, float(DTYPES[asked.types.element])
+    if asked.phase == "training":
+        return holding.memory(asked.model, asked.parallel, element, float(DTYPES[types.gradient]))
+    return holding.serving(asked.model, asked.parallel, element, float(DTYPES[types.cache]))
 
 
-def _price(sent: Sent, network: Ranks) -> Priced:
-    if sent.operation == "sendrecv":
-        curve = (
-            network.levels[-1].curve if sent.axis == "kv" else network.network(sent.ranks, sent.step).levels.curves[-1]
-        )
-        time = float(curve.time(sent.size))
-        start = min(time, curve.pieces[0].latency)
-        terms = (Term("start-ups", start), Term("bytes", time - start))
-        return Priced(sent, "one message", Estimate.of("sendrecv", terms, "sum"))
-    best = Pricing(network.network(sent.ranks, sent.step), sent.operation).best(sent.size)
-    return Priced(sent, best.algorithm, best.estimate)
+class Prices:
+    """Prices of messages of a job of ``job`` ranks, each worked out once."""
+
+    def __init__(self, network: Ranks, job: int) -> None:
+        self.network, self.job = network, job
+        self._known: dict[tuple[str, str, int, int, float], Priced] = {}
+
+    def of(self, sent: Sent) -> Priced:
+        """The price of one, and the bytes that a rank sends for it by that algorithm."""
+        key = sent.axis, sent.operation, sent.ranks, sent.step, sent.size
+        if key not in self._known:
+            self._known[key] = self._price(sent)
+        known = self._known[key]
+        return Priced(replace(sent, each=known.sent.each), known.algorithm, known.estimate)
+
+    def _price(self, sent: Sent) -> Priced:
+        if sent.axis == "kv":
+            return Priced(sent, "one message", _message(self.network.levels[-1].curve, sent.size))
+        seen = self.network.network(sent.ranks, sent.step, self.job)
+        if sent.operation == "sendrecv":
+            return Priced(sent, "one message", _message(seen.levels.curves[-1], sent.size))
+        pricing = Pricing(seen, sent.operation)
+        best = pricing.best(sent.size)
+        return Priced(replace(sent, each=pricing.sent(sent.size)), best.algorithm, best.estimate)
+
+
+def _message(curve: Curve, size: float) -> Estimate:
+    time = float(curve.time(size))
+    start = min(time, curve.pieces[0].latency)
+    return Estimate.of("sendrecv", (Term("start-ups", start), Term("bytes", time - start)), "sum")
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """The stage that counts, what a rank of it sends, and what one goes through, with prices where there is a network."""
+
+    stage: int
+    sent: Rows
+    way: Rows
+    priced: tuple[Priced, ...]
+
+
+def _course(asked: Asked, prices: Prices | None) -> _Course:
+    """Of a step the stage whose messages take longest, or are most bytes; a prompt or token goes through all stages."""
+    stages = phases.stages(asked.model, asked.parallel, asked.phase, asked.types)
+    if prices is None:
+        stage = _most([phases.total(rows) for rows in stages])
+        way = stages[stage] if asked.phase == "training" else phases.way(stages)
+        return _Course(stage, stages[stage], way, ())
+    known = {rows: tuple(map(prices.of, rows)) for rows in dict.fromkeys(stages)}
+    if asked.phase == "training":
+        stage = _most([sum(one.time for one in known[rows]) for rows in stages])
+        priced = known[stages[stage]]
+        sent = tuple(one.sent for one in priced)
+        return _Course(stage, sent, sent, priced)
+    stage = _most([sum(one.sent.total for one in known[rows]) for rows in stages])
+    priced = tuple(map(prices.of, phases.way(stages)))
+    return _Course(stage, tuple(one.sent for one in known[stages[stage]]), tuple(one.sent for one in priced), priced)
+
+
+def _most(values: Sequence[float]) -> int:
+    return max(range(len(values)), key=values.__getitem__)
 
 
 def _levers(asked: Asked, priced: tuple[Priced, ...]) -> list[Changed]:
     """Each change worked out anew, with the fastest algorithm under it; the one that helps most first."""
-    network = asked.network
-    assert network is not None
     now = sum(one.time for one in priced)
-    changes: dict[str, Callable[[], float]] = {}
-    for place, name in enumerate(_names(network)):
-        changes[f"half the start-up{name}"] = lambda place=place: _time(asked, _scaled(network, place, latency=0.5))  # type: ignore[misc]
-        changes[f"twice the bandwidth{name}"] = lambda place=place: _time(asked, _scaled(network, place, bandwidth=2.0))  # type: ignore[misc]
-    parallel = asked.parallel
-    if parallel.tp > 1 and asked.phase != "decode":
-        other = replace(parallel, sequence_parallel=not parallel.sequence_parallel)
-        changes[f"sequence parallelism {'off' if parallel.sequence_parallel else 'on'}"] = lambda: _time(
-            replace(asked, parallel=other)
-        )
-    for name, attribute in (("gradients in bf16", "gradient"), ("tokens to experts in fp8", "dispatch")):
-        dtype = name.split()[-1]
-        if DTYPES[getattr(asked.types, attribute)] > DTYPES[dtype]:
-            types = replace(asked.types, **{attribute: dtype})
-            changes[name] = lambda types=types: _time(replace(asked, types=types))  # type: ignore[misc]
     found = []
-    for name, time in changes.items():
+    for name, change in _changes(asked).items():
         try:
-            then = time()
+            then = _time(change)
         except HoplineError:
             continue
         if abs(then - now) > 1e-9 * now or " the " in name:
             found.append(Changed(name, then, (now - then) / now if now else 0.0))
     return sorted(found, key=lambda one: one.time)
+
+
+def _changes(asked: Asked) -> dict[str, Asked]:
+    """What can be changed: the network, how activations are shared, data types."""
+    network, parallel, types = asked.network, asked.parallel, asked.types
+    assert network is not None
+    changes: dict[str, Asked] = {}
+    for place, name in enumerate(_names(network)):
+        changes[f"half the start-up{name}"] = replace(asked, network=_scaled(network, place, latency=0.5))
+        changes[f"twice the bandwidth{name}"] = replace(asked, network=_scaled(network, place, bandwidth=2.0))
+    if parallel.tp > 1 and asked.phase != "decode":
+        other = replace(parallel, sequence_parallel=not parallel.sequence_parallel)
+        changes[f"sequence parallelism {'off' if parallel.sequence_parallel else 'on'}"] = replace(
+            asked, parallel=other
+        )
+    for name, attribute in (("gradients in bf16", "gradient"), ("tokens to experts in fp8", "dispatch")):
+        dtype = name.split()[-1]
+        if DTYPES[getattr(types, attribute)] > DTYPES[dtype]:
+            changes[name] = replace(asked, types=replace(types, **{attribute: dtype}))
+    return changes
 
 
 def _names(network: Ranks) -> list[str]:
@@ -117,11 +188,9 @@ def _names(network: Ranks) -> list[str]:
     return [f" of level {number}" for number in range(1, len(network.levels) + 1)]
 
 
-def _time(asked: Asked, network: Ranks | None = None) -> float:
-    sent = phases.sent(asked.model, asked.parallel, asked.phase, asked.types)
-    where = network or asked.network
-    assert where is not None
-    return sum(one.time for one in _priced(sent, where))
+def _time(asked: Asked) -> float:
+    assert asked.network is not None
+    return sum(one.time for one in _course(asked, Prices(asked.network, asked.parallel.ranks)).priced)
 
 
 def _scaled(network: Ranks, place: int, latency: float = 1.0, bandwidth: float = 1.0) -> Ranks:

@@ -32,18 +32,37 @@ def activation(tokens: int, hidden: int, dtype: float, ranks: int = 1) -> Fracti
 
 
 def reductions(size: Fraction, ranks: int, backward: bool = False) -> Reductions:
-    """All-reduces of a layer over tensor-parallel ranks: after attention and MLP, and twice again in the backward pass.
-
-    arXiv 1909.08053. With sequence parallelism each is a reduce-scatter and an all-gather, which send as much
-    (arXiv 2205.05198).
-    """
+    """All-reduces of a layer over tensor-parallel ranks: after attention and MLP, and twice again in the backward pass."""
     _check(ranks=ranks)
-    count = 0 if ranks == 1 else 4 if backward else 2
+    count = 0 if ranks == 1 else halves(2, backward)["all_reduce"]
     return Reductions(count, count * around(size, ranks, "all_reduce"))
 
 
+def halves(count: int, backward: bool, sequence_parallel: bool = False) -> dict[str, int]:
+    """Collectives over tensor-parallel ranks for ``count`` halves of layers (attention, MLP): operation -> how many.
+
+    One all-reduce a half and pass (arXiv 1909.08053). With sequence parallelism it is an all-gather before and a
+    reduce-scatter after, and the backward pass gathers the input of the first matrix once more, since only a part of it was
+    kept (arXiv 2205.05198, section 4.2.2).
+    """
+    passes = 2 if backward else 1
+    if not sequence_parallel:
+        return {"all_reduce": count * passes}
+    return {"all_gather": count * (passes + backward), "reduce_scatter": count * passes}
+
+
+def boundaries(stage: int, stages: int, chunks: int = 1, backward: bool = False) -> int:
+    """Messages that ``stage`` sends to its neighbours for a micro-batch.
+
+    A chunk sends activations forward, but for the last of all, and gradients backward, but for the first of all (1F1B and
+    interleaved, arXiv 2104.04473).
+    """
+    forward = chunks - (stage == stages - 1)
+    return forward + (chunks - (stage == 0) if backward else 0)
+
+
 def around(size: Fraction, ranks: int, operation: str) -> Fraction:
-    """Bytes that a rank sends at least for a collective of ``size``, where all send alike and the ranks make the sums."""
+    """Bytes that a rank sends for a collective of ``size``: the least of any algorithm in which the ranks make the sums."""
     shares = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1, "alltoall": 1}
     return size if operation == "sendrecv" else shares[operation] * size * Fraction(ranks - 1, ranks)
 
@@ -96,9 +115,9 @@ def kv_bytes(elements: int, layers: int, dtype: float) -> Fraction:
 
 
 def kv_share(attention: Attention, ranks: int) -> Fraction:
-    """Part of a layer's cache that each tensor-parallel rank keeps: its heads, at least one; a latent whole."""
+    """Part of a layer's cache that each tensor-parallel rank keeps: whole heads, at least one; a latent whole."""
     _check(ranks=ranks)
-    return Fraction(1) if attention.kind == "mla" else Fraction(1, min(ranks, attention.keys))
+    return Fraction(1) if attention.kind == "mla" else Fraction(attention.kept_keys(ranks), attention.keys)
 
 
 def migration(size: float, latency: float, bandwidth: float) -> float:

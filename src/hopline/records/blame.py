@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BETWEEN = "between operators"
+"""The host runs the program, and no operator or call shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -59,7 +62,7 @@ class Blame:
     collectives
         Of ``transfer`` and ``communication``.
     operators
-        Of ``host``: by the outermost operator or call that ran, and "between operators".
+        Of ``host``: by the outermost operator or call that ran, and BETWEEN.
     """
 
     time: int

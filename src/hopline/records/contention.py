@@ -26,6 +26,8 @@ class Slowdown:
         Pieces of work beside something of which the same was also seen alone.
     said
         What the factor stands on, in words.
+    unpaired
+        Why there are too few pairs to tell, in words; "" where there are enough.
     """
 
     what: str
@@ -35,3 +37,4 @@ class Slowdown:
     high: float
     pairs: int
     said: str
+    unpaired: str = ""

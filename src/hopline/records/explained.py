@@ -73,6 +73,10 @@ class Explained:
         What did not match, a sentence each.
     waited
         Of each trace: nanoseconds of its exposed communication in which it waited for the last to come; () where not told.
+    untold
+        Of each trace: nanoseconds of its exposed communication that waiting or transfer may be; () where not told.
+    step
+        Number of the step that is explained; None where it is all that the traces have.
     steps, comparison
         In order; empty where no step is marked. How they differ; None for fewer than two.
     path, blame
@@ -83,6 +87,8 @@ class Explained:
         What changes would bring, and contention; None where nothing was asked or can be answered.
     played
         The step that changes were played on, where it is not the whole span; "" where it is.
+    asked
+        Whether somebody asked for these changes, or they are the usual ones.
     told
         What is odd about the files and what cannot be known, a sentence each.
     """
@@ -98,6 +104,8 @@ class Explained:
     rates: tuple[Rate, ...] = ()
     unmatched: tuple[str, ...] = ()
     waited: tuple[int, ...] = ()
+    untold: tuple[int, ...] = ()
+    step: int | None = None
     steps: tuple[StepSpan, ...] = ()
     comparison: StepComparison | None = None
     path: CriticalPath | None = None
@@ -105,6 +113,7 @@ class Explained:
     stragglers: Stragglers | None = None
     what_ifs: WhatIfs | None = None
     played: str = ""
+    asked: bool = False
     told: tuple[str, ...] = ()
 
     @property

@@ -31,6 +31,9 @@ class Clocks:
         What each clock must gain besides, in seconds per second, shape (traces,); () where no drift shows.
     middle
         Time of each trace at which ``offset`` alone is right, shape (traces,); () where no drift shows.
+    apart
+        What ends of the same collectives diverge by where that is more than clocks drift, seconds per second, and the numbers
+        of the two traces; then nothing is corrected. None where they do not.
     """
 
     offset: Nanoseconds
@@ -39,6 +42,7 @@ class Clocks:
     basis: tuple[str, ...]
     drift: tuple[float, ...] = ()
     middle: tuple[int, ...] = ()
+    apart: tuple[float, int, int] | None = None
 
     def common(self, trace: int, times: Nanoseconds) -> Nanoseconds:
         """Times of a trace (by its number) on the common clock."""

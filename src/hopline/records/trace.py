@@ -169,6 +169,8 @@ class Trace:
         What else the file says of itself: device, backend, version of NCCL.
     told
         What is odd about the file, a sentence each.
+    name
+        How people speak of it where its rank is not known; "": as of its file.
     """
 
     source: str
@@ -185,11 +187,12 @@ class Trace:
     counts: Mapping[str, int] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    name: str = ""
 
     @property
     def label(self) -> str:
         """How people speak of it."""
-        return f"rank {self.rank}" if self.rank is not None else self.source
+        return f"rank {self.rank}" if self.rank is not None else self.name or self.source
 
     @property
     def work(self) -> Index:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from hopline.records.estimate import Estimate
 
-Axis = Literal["tp", "cp", "dp", "ep", "edp", "pp", "kv"]
+Axis = Literal["tp", "cp", "dp", "ep", "edp", "pp", "ends", "kv"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Sent:
     size
         Bytes of one, as nccl-tests counts them.
     count
-        How many a rank takes part in, one after the other, in a step or for a token.
+        How many, one after the other: those that a rank takes part in, or on the way of a prompt or token through all stages.
     each
-        Bytes that one rank sends for one, at least: by a ring where it is a reduction or a gathering.
+        Bytes that one rank sends for one: by the algorithm that it is priced with; without a network the least of any.
     formula
         How the size came about, with its numbers.
     """
@@ -58,8 +58,14 @@ class Priced:
 
     @property
     def time(self) -> float:
-        """Seconds of all, one after the other."""
+        """Seconds of all, one after the other; of bounds the upper one."""
         return self.sent.count * self.estimate.value
+
+    @property
+    def least(self) -> float:
+        """The lower bound of that, where the closed form is one of bounds; else the same."""
+        low = self.estimate.low
+        return self.time if low is None else self.sent.count * low
 
     @property
     def start(self) -> float:
@@ -97,23 +103,63 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
-    """What a rank of a job takes part in: in a step of ``training``, for a prompt (``prefill``), for a token (``decode``).
+class Memory:
+    """Bytes that the fullest rank keeps: weights, gradients and optimizer state (training), KV cache (else); no activations.
 
-    ``priced`` is empty where no network was told, ``levers`` too.
+    ``optimizer_element``: bytes of optimizer state for a parameter.
+    """
+
+    weights: float
+    gradients: float = 0.0
+    optimizer: float = 0.0
+    cache: float = 0.0
+    optimizer_element: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.weights + self.gradients + self.optimizer + self.cache
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What a job sends: in a step of ``training``, for a prompt (``prefill``), for a token (``decode``).
+
+    Attributes
+    ----------
+    stage, stages
+        The pipeline stage that sends most (in training: whose messages take longest, where there is a network), of how many.
+    sent
+        What a rank of it sends.
+    way
+        What one goes through: a rank's step, or a prompt or token on its way through all stages.
+    priced, levers
+        ``way`` with its prices, and what changes it; empty where no network was told.
+    notes, premises
+        What makes the numbers other than usual, and what they stand on.
     """
 
     phase: str
+    stage: int
+    stages: int
     sent: tuple[Sent, ...]
+    way: tuple[Sent, ...]
     priced: tuple[Priced, ...]
     levers: tuple[Changed, ...]
     cache: Cache
-    premises: tuple[str, ...]
+    memory: Memory
+    notes: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
 
     @property
     def time(self) -> float:
-        """Seconds of all messages, one after the other."""
+        """Seconds of all messages, one after the other; of bounds the upper one."""
         return sum(one.time for one in self.priced)
+
+    @property
+    def least(self) -> float:
+        """The lower bound of that."""
+        return sum(one.least for one in self.priced)
 
     @property
     def start(self) -> float:

@@ -5,28 +5,58 @@ What belongs here: the answers. How they are found is ``study/what_if``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopline.records.contention import Slowdown
 
 WRONG = 0.05
 """Relative error of a rank's replay beyond which nothing is concluded from it."""
-
-
 STILL = 0.2
 """Share of the critical path that may stand still unexplained."""
-UNEXPLAINED = "unexplained"
+UNSEEN = 0.5
+"""Share of the critical path in which nothing may be seen of the host, with what is unexplained."""
+UNEXPLAINED, SILENT = "unexplained", "silent"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """Seconds of the critical path by what they went to: ``compute``, ``copy``, ``transfer``, ``communication``, ``host``,
-    ``launch``, ``sync``, ``gap`` (between works of a stream), ``before`` (until the rank began) or ``unexplained``: work that
-    began later than its launch and all that it is known to have waited for let it. That stays as it was in every answer.
+    ``launch``, ``sync``, ``gap`` (between works of a stream), ``before`` (until the rank began), ``silent`` (nothing is seen
+    of the host) or ``unexplained``: work that began later than its launch and all that it is known to have waited for let it.
+    The last three stay as they were in every answer.
     """
 
     name: str
     time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Collectives of one kind, priced on another machine or by another algorithm.
+
+    Attributes
+    ----------
+    op, size, ranks
+        What, bytes as benchmarks count them, and how many take part.
+    times
+        How many of them there are.
+    measured, there
+        Seconds of one after its last rank had come: the mean of what was measured, and what one would take.
+    algorithm
+        By which it goes there.
+    waits
+        Whether waiting that cannot be told from transfer is in ``measured``.
+    """
+
+    op: str
+    size: int
+    ranks: int
+    times: int
+    measured: float
+    there: float
+    algorithm: str
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +79,10 @@ class WhatIf:
         What the answer takes to be so, a sentence each.
     at_most
         Whether waiting that the traces cannot tell from transfer is in what was made faster: the change brings this or less.
+    within_error
+        Whether the replay without a change is off by as much as the change brings: it may as well bring nothing.
+    prices
+        What collectives take where they were put on another machine, those with most measured time first; else ().
     """
 
     name: str
@@ -60,6 +94,8 @@ class WhatIf:
     binds: tuple[Part, ...]
     premises: tuple[str, ...] = ()
     at_most: bool = False
+    within_error: bool = False
+    prices: tuple[Swap, ...] = ()
 
     @property
     def gain(self) -> float:
@@ -115,11 +151,20 @@ class WhatIfs:
     @property
     def unexplained(self) -> float:
         """Share of the critical path that stood still for no reason that the traces tell."""
-        return (
-            sum(part.time for part in self.binds if part.name == UNEXPLAINED) / self.replayed if self.replayed else 0.0
-        )
+        return share(self.binds, UNEXPLAINED)
+
+    @property
+    def silent(self) -> float:
+        """Share of the critical path in which nothing is seen of the host."""
+        return share(self.binds, SILENT)
 
     @property
     def error(self) -> float:
         """The largest of the ranks' errors, as a share."""
         return max(map(abs, self.errors), default=0.0)
+
+
+def share(parts: Sequence[Part], name: str) -> float:
+    """How much of a path one of its parts is."""
+    whole = sum(part.time for part in parts)
+    return sum(part.time for part in parts if part.name == name) / whole if whole else 0.0

@@ -13,13 +13,14 @@ from typing import Any
 from hopline.quantity import counted, show
 from hopline.records.explained import Explained
 from hopline.show.document import Block, Grid, Heading, Line
-from hopline.show.explain_drawing import shortened
+from hopline.show.explain_cells import Cell, Table
+from hopline.show.explain_drawing import abridged
 from hopline.show.explain_numbers import numbers
 from hopline.show.explain_rows import Numbers, spoken
-from hopline.show.explain_tables import Cell, Table, tables
+from hopline.show.explain_tables import tables
 
-WIDTH = 108
-_MOST_FINDINGS, _MOST_ODD, _MOST_OTHER, _LEAST_FIRST = 6, 12, 16, 8
+WIDTH = 109
+_MOST_ODD, _MOST_OTHER, _LEAST_FIRST = 12, 16, 8
 
 
 def page(explained: Explained) -> list[Block]:
@@ -27,8 +28,7 @@ def page(explained: Explained) -> list[Block]:
     found = numbers(explained)
     blocks: list[Block] = [Heading(_title(found))]
     blocks += [
-        Line(line, "strong" if i == 0 else "plain")
-        for i, line in _sentences([spoken(text) for text in found.findings[:_MOST_FINDINGS]])
+        Line(line, "strong" if i == 0 else "plain") for i, line in _sentences([spoken(text) for text in found.findings])
     ]
     for table in tables(found):
         if table.kept:
@@ -83,10 +83,10 @@ def _cell(cell: Cell) -> str:
 
 def _fitted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Cells cut so that the table is no wider than a page: names in other columns, and the first to what they leave."""
-    cut = [[row[0], *(shortened(text, _MOST_OTHER) for text in row[1:])] for row in rows]
+    cut = [[row[0], *(abridged(text, _MOST_OTHER) for text in row[1:])] for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *cut, strict=True)]
     first = max(_LEAST_FIRST, WIDTH - sum(2 + width for width in widths[1:]) - 2)
-    return [(shortened(row[0], first), *row[1:]) for row in cut]
+    return [(abridged(row[0], first), *row[1:]) for row in cut]
 
 
 def _kept(table: Table) -> list[int]:

@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 
 from hopline.quantity import show
-from hopline.show.explain_drawing import PART_COLOURS, PATH, TIME, WIDTH, Figure, colours, names, shortened
-from hopline.show.explain_rows import PART_WORDS, Numbers, path_changes
+from hopline.show.explain_drawing import PART_COLOURS, PATH, TIME, WIDTH, Figure, abridged, colours, names
+from hopline.show.explain_rows import PART_WORDS, Numbers, WhatIfRow, path_changes, replayed, what_if_title
 from hopline.show.figures import Spec
 
 MOST_CAUSES, MOST_CHANGES = 12, 16
-_ROOM = 1.25
-"""Of an axis beyond the longest bar, for the words beside it."""
+_WORDS_WIDE, _LEAST_WIDE = 165, 60
+"""Pixels beyond the longest bar for the words beside it, and of the longest bar where they leave it no more."""
 _CHANGE, _CEILING = "#5fa97c", "#0d2418"
 _WORDS: Spec = {"type": "text", "align": "left", "dx": 6, "fontSize": 12}
 
@@ -38,7 +38,7 @@ def causes(found: Numbers) -> Figure | None:
     rows = found.causes[:MOST_CAUSES]
     if not rows:
         return None
-    bars = [(row.part, f"{shortened(row.name or row.part, 60)} × {row.times:,}", row.time) for row in rows]
+    bars = [(row.part, f"{row.times:,} × {abridged(row.name or row.part, 44)}", row.time) for row in rows]
     left = len(found.causes) + found.causes_left_out - len(rows)
     here = {part: colour for part, colour in PART_COLOURS.items() if any(row.part == part for row in rows)}
     spec = _bars(bars, sum(found.parts.values()), here, legend=True)
@@ -54,14 +54,15 @@ def _bars(bars: Sequence[Bar], whole: float, of: Mapping[str, str], legend: bool
     labels = json.dumps([label for _, label, _ in bars])
     y: Spec = {
         "field": "i", "type": "ordinal", "title": None,
-        "axis": {"labelExpr": f"{labels}[datum.value]", "labelLimit": 330, "ticks": False, "domain": False},
+        "axis": {"labelExpr": f"{labels}[datum.value]", "ticks": False, "domain": False},
     }  # fmt: skip
     return _with_words(values, y, max(time for _, _, time in bars), colours("k", of, legend))
 
 
 def _with_words(values: Sequence[Spec], y: Spec, most: float, colour: Spec, beside: str = "t") -> Spec:
     """Bars of ``t`` with the words ``w`` beside them, at ``beside``."""
-    x: Spec = {**TIME, "field": "t", "scale": {"domain": [0, _ROOM * most or 1.0], "nice": False}}
+    room = {"expr": f"{most or 1.0!r} * width / max(width - {_WORDS_WIDE}, {_LEAST_WIDE})"}
+    x: Spec = {**TIME, "field": "t", "scale": {"domainMin": 0, "domainMax": room, "nice": False}}
     own = {"data": {"values": list(values)}}
     bar: Spec = {**own, "mark": {"type": "bar"}, "encoding": {"x": x, "y": y, "color": colour}}
     words: Spec = {**own, "mark": _WORDS, "encoding": {"x": {**x, "field": beside}, "y": y, "text": {"field": "w"}}}
@@ -76,8 +77,8 @@ def what_ifs(found: Numbers) -> Figure | None:
     before = found.replayed
     values: list[Spec] = [
         {
-            "i": shortened(row.change, 70), "t": row.time, "k": "after the change", "c": row.ceiling,
-            "w": f"{show(row.time, 'time')} · {_changed(row.saved, before)}", "x": max(row.time, before),
+            "i": abridged(row.change, 60), "t": row.time, "k": "after the change", "c": row.ceiling,
+            "w": f"{show(row.time, 'time')} · {_changed(row, before)}", "x": max(row.time, before),
         }
         for row in rows
     ]  # fmt: skip
@@ -96,21 +97,21 @@ def what_ifs(found: Numbers) -> Figure | None:
     most = max(before, *(row.time for row in rows))
     spec = _with_words(values, y, most, {"value": _CHANGE}, "x")
     spec["layer"] += [at_best, now]
-    return Figure("what_if", "What a change would bring", _what_if_note(found, len(rows)), spec)
+    return Figure("what_if", what_if_title(found), _what_if_note(found, len(rows)), spec)
 
 
-def _changed(saved: float, before: float) -> str:
-    share = -100 * saved / before if before else 0.0
-    return f"{share:+.1f} %" if abs(share) >= 0.05 else "no change"
+def _changed(row: WhatIfRow, before: float) -> str:
+    if row.within:
+        return "within the error"
+    share = -100 * row.saved / before if before else 0.0
+    return f"{share:+.1f} %{' at most' if row.at_most else ''}" if abs(share) >= 0.05 else "no change"
 
 
 def _what_if_note(found: Numbers, drawn: int) -> str:
     note = (
-        f"The time with each change, replayed, the most helpful first. Dashed: as it was, {show(found.replayed, 'time')}. "
-        "Black: the ceiling, if what the change speeds up cost nothing."
+        f"The time with each change, the most helpful first. {replayed(found)} Dashed: without a change. Black: the ceiling, "
+        "if what the change speeds up cost nothing."
     )
-    if found.replay_error:
-        note += f" The replay without a change is {100 * found.replay_error:.1f} % off at most."
     if left := len(found.what_ifs) - drawn:
         note += f" {left} more help less."
     return note

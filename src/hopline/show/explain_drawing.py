@@ -13,9 +13,12 @@ from hopline.show.figures import TIME_LABEL, Spec
 WIDTH = 860
 """Pixels of a picture; a page gives it its own."""
 MOST_NAME = 80
+MOST_LABEL = 330
+"""Pixels of a label beside a bar; on a page less where it is narrow."""
 WHERE = {
-    "compute": "#2f6db5", "compute with communication under it": "#8db4dd", "waiting for the last rank": "#e3a0a0",
-    "transfer nothing covers": "#d9822b", "communication nothing covers": "#c9a227", "idle": "#c3c8ce",
+    "compute": "#2f6db5", "compute and communication": "#8db4dd", "waiting for the last rank": "#e3a0a0",
+    "transfer nothing covers": "#d9822b", "exposed, waiting or transfer": "#c9a227", "idle": "#c3c8ce",
+    "not in its trace": "rgba(140, 150, 160, 0.18)",
 }  # fmt: skip
 """What a rank's time goes to, in the order of a bar."""
 PART_COLOURS = {
@@ -45,7 +48,7 @@ class Figure:
 
 def names(field: str, order: Sequence[str]) -> Spec:
     """An axis of names in this order, from above."""
-    axis = {"labelLimit": 330, "ticks": False, "domain": False}
+    axis = {"ticks": False, "domain": False}
     return {
         "field": field,
         "type": "nominal",
@@ -58,7 +61,7 @@ def names(field: str, order: Sequence[str]) -> Spec:
 
 def colours(field: str, of: Mapping[str, str], legend: bool = True) -> Spec:
     """Colours by name."""
-    above: Spec = {"orient": "top", "symbolType": "square", "labelLimit": 300}
+    above: Spec = {"orient": "top", "symbolType": "square"}
     scale = {"domain": list(of), "range": list(of.values())}
     return {"field": field, "type": "nominal", "title": None, "scale": scale, "legend": above if legend else None}
 
@@ -76,6 +79,16 @@ def ticks(count: int, most: int) -> list[int]:
     """
     steps = (digit * 10**power for power in range(19) for digit in (1, 2, 5))
     return list(range(0, count, next(step for step in steps if count <= step * most)))
+
+
+def abridged(name: str, most: int) -> str:
+    """A name that fits, without its middle: names of one kind begin alike.
+
+    >>> abridged("void elementwise_kernel<FillFunctor>", 20)
+    'void eleme…lFunctor>'
+    """
+    end = (most - 1) // 2
+    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
 def shortened(name: str, most: int = MOST_NAME) -> str:

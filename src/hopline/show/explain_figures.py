@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hopline.records.explained import Explained
 from hopline.show.explain_bars import causes, parts, what_ifs
-from hopline.show.explain_drawing import Figure
+from hopline.show.explain_drawing import MOST_LABEL, Figure
 from hopline.show.explain_ranks import last, steps, where
 from hopline.show.explain_rows import Numbers
 from hopline.show.explain_thinning import thinned
@@ -19,20 +19,20 @@ from hopline.show.figures import CONFIG, SCHEMA, Spec
 
 
 def figures(explained: Explained, found: Numbers) -> list[Figure]:
-    """Those for which there is something to show."""
-    drawn = (
-        where(found), _timeline(explained), last(found), parts(found), causes(found), what_ifs(found), steps(found),
-    )  # fmt: skip
+    """Those for which there is something to show; changes first where somebody asked for them."""
+    changes = what_ifs(found)
+    rest = where(found), _timeline(explained), last(found), parts(found), causes(found)
+    drawn = (changes, *rest, steps(found)) if found.asked else (*rest, changes, steps(found))
     return [figure for figure in drawn if figure is not None]
 
 
 def _timeline(explained: Explained) -> Figure | None:
     thin = thinned(explained)
-    if not thin.marks:
+    if not thin.marks and not thin.path:
         return None
     note = (
-        "Above: compute and copies. Below: communication, parted in waiting and transfer. The purple line is the critical "
-        f"path. {thin.said}"
+        "Above: compute and copies. Below: communication, waiting and transfer apart where that is known. The line under them "
+        f"is the critical path in the colours of what it is made of; purple: it goes over to another rank. {thin.said}"
     )
     use = "Drag to move, Ctrl + wheel to zoom, double-click to go back."
     return Figure("timeline", "Who did what when", note.strip(), timeline(explained, thin), use)
@@ -43,7 +43,8 @@ def picture(drawn: Sequence[Figure]) -> Spec:
     panes = [{**figure.spec, "title": _title(figure)} for figure in drawn]
     own: Spec = dict.fromkeys(("color", "x", "y", "size", "opacity"), "independent")
     resolve = {"scale": own, "legend": {"color": "independent"}}
-    config = {**CONFIG, "view": {"stroke": None}}
+    limits = {"axisY": {"labelLimit": MOST_LABEL}, "legend": {"labelLimit": MOST_LABEL}}
+    config = {**CONFIG, "view": {"stroke": None}, **limits}
     return {"$schema": SCHEMA, "vconcat": panes, "resolve": resolve, "config": config, "spacing": 44}
 
 

@@ -28,7 +28,7 @@ def meeting_row(explained: Explained, number: int, called: Sequence[str], rate: 
         waiting=int(waits.max()) / GIGA if known else None,
         waited=int(waits.sum()) / GIGA if known else None,
         last=None if meeting.last is None else called[meeting.last],
-        margin=meeting.margin / GIGA,
+        margin=None if meeting.last is None else meeting.margin / GIGA,
         sure=meeting.last is not None and not meeting.rivals,
         algbw=rate.algbw if rate else None,
         busbw=rate.busbw if rate else None,
@@ -42,11 +42,12 @@ def group_rows(met: Iterable[MeetingRow]) -> tuple[GroupRow, ...]:
     found: dict[tuple[str, str, int | None, int | None], list[MeetingRow]] = defaultdict(list)
     for row in met:
         found[row.op, row.group, row.size, row.ranks].append(row)
-    return tuple(sorted(map(_group, found.values()), key=lambda row: -(row.waiting + row.transfer)))
+    return tuple(sorted(map(_group, found.values()), key=lambda row: -((row.waiting or 0.0) + (row.transfer or 0.0))))
 
 
 def _group(rows: Sequence[MeetingRow]) -> GroupRow:
-    last = Counter(row.last for row in rows if row.last is not None).most_common(1)
+    sure = [row.last for row in rows if row.last is not None and row.sure]
+    last = Counter(sure).most_common(1)
     algbw, busbw, basis = _rates(rows)
     first = rows[0]
     return GroupRow(
@@ -56,15 +57,26 @@ def _group(rows: Sequence[MeetingRow]) -> GroupRow:
         ranks=first.ranks,
         count=len(rows),
         known=sum(row.transfer is not None for row in rows),
-        transfer=sum(row.transfer or 0.0 for row in rows),
-        waiting=sum(row.waiting or 0.0 for row in rows),
+        transfer=known_sum(row.transfer for row in rows),
+        waiting=known_sum(row.waiting for row in rows),
         last=last[0][0] if last else None,
         last_times=last[0][1] if last else 0,
-        told=sum(row.last is not None for row in rows),
+        told=len(sure),
         algbw=algbw,
         busbw=busbw,
         basis=basis,
     )
+
+
+def known_sum(values: Iterable[float | None]) -> float | None:
+    """Of those that are known; None where there are some and none is.
+
+    >>> known_sum([1.0, None]), known_sum([None]), known_sum([])
+    (1.0, None, 0)
+    """
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if known or not every else None
 
 
 def _rates(rows: Sequence[MeetingRow]) -> tuple[float | None, float | None, str]:

@@ -6,18 +6,20 @@ Those of collectives are ``explain_meetings``.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
+from hopline.quantity import show
 from hopline.records.blame import Blame, Met
 from hopline.records.critical import CriticalPath
 from hopline.records.explained import Explained, StepSpan
 from hopline.records.rate import Rate
 from hopline.records.trace import Trace
 from hopline.records.what_if import WhatIfs
-from hopline.show.explain_meetings import group_rows, last_rows, meeting_row
+from hopline.show.explain_meetings import group_rows, known_sum, last_rows, meeting_row
 from hopline.show.explain_rows import GIGA, CauseRow, Numbers, RankRow, SlowRow, StepRow, WhatIfRow
 
 MOST_MEETINGS, MOST_CAUSES, MOST_STEPS = 200, 50, 400
@@ -41,20 +43,22 @@ def numbers(explained: Explained, most: int | None = None) -> Numbers:
     blame, path, played = explained.blame, explained.path, explained.what_ifs
     return Numbers(
         what=explained.what,
+        step=explained.step,
         time=explained.time / GIGA,
-        findings=explained.findings,
+        findings=_short(explained.findings, explained.traces),
         ranks=tuple(_rank(explained, i, label) for i, label in enumerate(called)),
         collectives=len(met),
-        transfer=sum(row.transfer or 0.0 for row in met),
-        waited=sum(row.waited or 0.0 for row in met),
+        transfer=known_sum(row.transfer for row in met),
+        waited=known_sum(row.waited for row in met),
         unknown=sum(row.transfer is None for row in met),
         groups=group_rows(met),
         meetings=tuple(worst),
         meetings_left_out=len(met) - len(worst),
         last=last_rows(explained, called),
         undecided=explained.stragglers.undecided if explained.stragglers else 0,
-        path=blame.time / GIGA if blame else 0.0,
-        least=blame.least / GIGA if blame else 0.0,
+        clock_error=_clock_error(explained),
+        path=blame.time / GIGA if blame else None,
+        least=blame.least / GIGA if blame else None,
         parts={item.name: item.time / GIGA for item in (blame.parts if blame else ())},
         path_ranks={item.name: item.time / GIGA for item in (blame.ranks if blame else ())},
         path_changes=_changes(path),
@@ -64,25 +68,46 @@ def numbers(explained: Explained, most: int | None = None) -> Numbers:
         causes_left_out=len(causes) - len(kept),
         steps=tuple(_step(step) for step in steps),
         steps_left_out=len(explained.steps) - len(steps),
+        played=explained.played,
+        asked=explained.asked,
+        measured=played.measured if played else None,
         replayed=played.replayed if played else None,
         replay_error=played.error if played else None,
         free=played.ceiling if played else None,
         what_ifs=_what_ifs(played),
+        swaps=tuple(swap for one in (played.answers if played else ()) for swap in one.prices),
         contention=_contention(played, called),
-        unmatched=explained.unmatched,
-        told=_told(explained),
+        unmatched=_short(explained.unmatched, explained.traces),
+        told=_short(_told(explained), explained.traces),
     )
 
 
 def labels(traces: Sequence[Trace]) -> list[str]:
     """How each trace is called, all different: by its rank, or by the name of its file where that is not known."""
-    called = [trace.label if trace.rank is not None else PurePath(trace.source).name for trace in traces]
+    called = [trace.label if trace.rank is not None or trace.name else PurePath(trace.source).name for trace in traces]
     seen = Counter(called)
     return [name if seen[name] == 1 else f"{name}, file {i + 1}" for i, name in enumerate(called)]
 
 
+def _short(texts: Sequence[str], traces: Sequence[Trace]) -> tuple[str, ...]:
+    """Sentences without the folders that the files are in."""
+    folders = sorted({str(PurePath(trace.source).parent) for trace in traces} - {".", "/"}, key=len, reverse=True)
+    for folder in folders:
+        whole = re.compile(rf"(?<![\w/.-]){re.escape(folder)}/")
+        texts = [whole.sub("", text) for text in texts]
+    return tuple(texts)
+
+
+def _clock_error(explained: Explained) -> float | None:
+    """The largest error of the clocks of those collectives that leave it open who was last."""
+    open_ = [int(explained.clocks.error[meeting.traces].max()) for meeting in explained.meetings if meeting.rivals]
+    return max(open_) / GIGA if open_ else None
+
+
 def _rank(explained: Explained, i: int, label: str) -> RankRow:
     trace, part = explained.traces[i], explained.breakdowns[i]
+    exposed = part.exposed if part else 0
+    untold = explained.untold[i] if part and explained.untold else None
     return RankRow(
         label=label,
         rank=trace.rank,
@@ -95,7 +120,8 @@ def _rank(explained: Explained, i: int, label: str) -> RankRow:
         communication=part.communication / GIGA if part else None,
         exposed=part.exposed / GIGA if part else None,
         hidden=part.hidden / GIGA if part else None,
-        waiting=explained.waited[i] / GIGA if explained.waited and part else None,
+        waiting=None if untold is None or (exposed and untold == exposed) else explained.waited[i] / GIGA,
+        untold=None if untold is None else untold / GIGA,
         idle=part.idle / GIGA if part else None,
     )
 
@@ -137,9 +163,12 @@ def _step(step: StepSpan) -> StepRow:
 def _what_ifs(played: WhatIfs | None) -> tuple[WhatIfRow, ...]:
     """What saves most first."""
     rows = [
-        WhatIfRow(one.words, one.after, one.before - one.after, one.speedup, one.ceiling, one.next)
-        for one in (played.answers if played else ())
-    ]
+        WhatIfRow(
+            one.words, one.after, one.before - one.after, one.speedup, one.ceiling, one.next,
+            one.within_error and one.before != one.after, one.at_most,
+        )
+        for one in played.answers
+    ] if played else []  # fmt: skip
     return tuple(sorted(rows, key=lambda row: row.time))
 
 
@@ -155,8 +184,14 @@ def _told(explained: Explained) -> tuple[str, ...]:
     """What is odd, what limits the path, and why changes were not played."""
     path, played = explained.path, explained.what_ifs
     said = [f"what a change would bring is not said: {played.refused}"] if played and played.refused else []
-    if played and not any(one.pairs for one in played.contention):
+    talks = any(trace.collectives for trace in explained.traces)
+    if talks and played and played.contention and not any(one.pairs for one in played.contention):
+        why = played.contention[0].unpaired
+        said.append(f"whether compute and communication slow one another down is unknown: {why}")
+    if (error := _clock_error(explained)) is not None and explained.stragglers:
+        open_, of = explained.stragglers.undecided, explained.stragglers.collectives
         said.append(
-            "whether compute and communication slow one another down is unknown: no work is seen both with and without"
+            f"who came last is open in {open_:,} of {of:,} collectives: there, clocks are known to ± {show(error, 'time', 2)} "
+            "at worst (--json has each)"
         )
     return tuple(dict.fromkeys((*explained.told, *(path.told if path else ()), *said)))

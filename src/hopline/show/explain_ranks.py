@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hopline.quantity import show
-from hopline.show.explain_drawing import LATE, TIME, WHERE, WIDTH, Figure, colours, names, shortened, ticks, tips
+from hopline.show.explain_drawing import LATE, TIME, WHERE, WIDTH, Figure, abridged, colours, names, ticks, tips
 from hopline.show.explain_rows import MeetingRow, Numbers, RankRow, StepRow
 from hopline.show.figures import TIME_LABEL, Spec
 
 MOST_RANKS, MOST_LAST, MOST_DOTS = 64, 24, 600
 _APART = 0.001
-"""Share of the span beyond which a rank's own is said to be another."""
+"""Share of the span from which on it is drawn that a trace does not cover it."""
+_NOT_IN = "not in its trace"
+_NOTHING = 1e-12
+"""Share of the span that is what rounding leaves."""
 _STEPS = {"compute": WHERE["compute"], "exposed communication": "#d9822b", "idle": WHERE["idle"]}
 
 
@@ -22,7 +25,7 @@ def where(found: Numbers) -> Figure | None:
     """A bar for each rank, in pieces that add up to its span."""
     kept = sorted(range(len(found.ranks)), key=lambda i: -(found.ranks[i].exposed or 0.0))[:MOST_RANKS]
     rows = [found.ranks[i] for i in sorted(kept)]
-    pieces = [piece for row in rows for piece in _pieces(row)]
+    pieces = [piece for row in rows for piece in _pieces(row, found.time)]
     if not pieces:
         return None
     here = {kind: colour for kind, colour in WHERE.items() if any(piece["k"] == kind for piece in pieces)}
@@ -40,8 +43,8 @@ def where(found: Numbers) -> Figure | None:
         },
     }
     note = "Each bar is one rank; what stands in one colour is a sum over the span, not a moment in it."
-    if any(row.busy is not None and abs(row.span - found.time) > _APART * found.time for row in rows):
-        note += " A bar reaches from the first to the last work of its GPU."
+    if any(piece["k"] == _NOT_IN for piece in pieces):
+        note += f" All bars are {show(found.time, 'time')} long; what a trace does not cover of that is pale."
     if left := len(found.ranks) - len(rows):
         note += f" The {len(rows)} ranks with the most exposed communication; {left} more are in the tables."
     if blind := [_label(row) for row in rows if row.busy is None]:
@@ -50,23 +53,26 @@ def where(found: Numbers) -> Figure | None:
 
 
 def _label(row: RankRow) -> str:
-    return shortened(row.label, 40)
+    return abridged(row.label, 40)
 
 
-def _pieces(row: RankRow) -> Iterator[Spec]:
+def _pieces(row: RankRow, whole: float) -> Iterator[Spec]:
     if row.compute is None or row.hidden is None or row.exposed is None or row.idle is None:
         return
-    waiting, rest = row.waiting or 0.0, "transfer nothing covers"
+    waiting = row.waiting or 0.0
+    untold = row.exposed - waiting if row.untold is None else row.untold
     lengths = {
         "compute": row.compute - row.hidden,
-        "compute with communication under it": row.hidden,
+        "compute and communication": row.hidden,
         "waiting for the last rank": waiting,
-        rest if row.waiting is not None else "communication nothing covers": row.exposed - waiting,
+        "transfer nothing covers": row.exposed - waiting - untold,
+        "exposed, waiting or transfer": untold,
         "idle": row.idle,
+        _NOT_IN: whole - row.span if whole - row.span > _APART * whole else 0.0,
     }
     at = 0.0
     for kind, length in lengths.items():
-        if length > 0:
+        if length > _NOTHING * whole:
             yield {"l": _label(row), "k": kind, "s": at, "e": at + length, "t": show(length, "time")}
             at += length
 
@@ -77,7 +83,7 @@ def last(found: Numbers) -> Figure | None:
     told = [row for row in found.meetings if row.last in shown][:MOST_DOTS]
     if not any(row.waiting for row in told):
         return None
-    label = {row.label: f"{shortened(row.label, 40)}  ({row.times} of {row.of})" for row in found.last}
+    label = {row.label: f"{abridged(row.label, 40)}  ({row.times} of {row.of})" for row in found.last}
     most = max(row.waiting or 0.0 for row in told)
     sizes = [float(f"{most * part:.0e}") for part in (0.1, 0.5, 1.0)]
     across = {"format": "d", "values": ticks(found.collectives, 12), "grid": False}

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hopline.quantity import show
+from hopline.records.what_if import Swap
+
 GIGA = 1e9
 """Nanoseconds of a second."""
 PART_WORDS = {
     "compute": "kernels", "copy": "copies and memory sets", "transfer": "collectives, after the last rank had come",
     "communication": "waiting and transfer, not told apart", "launch": "from a call to the begin of its work",
     "gap": "between works of a stream, both launched", "host": "the CPU between calls",
-    "sync": "from the end of work to that of its wait", "idle": "nothing that the trace shows",
+    "sync": "from the end of work to that of its wait", "idle": "not seen in the traces",
 }  # fmt: skip
 """What the parts of a path are, in a few words."""
 
@@ -23,8 +26,8 @@ PART_WORDS = {
 class RankRow:
     """Where the time of one rank goes. span = compute + exposed + idle; hidden is communication that compute covers.
 
-    ``waiting``: of exposed, what was spent waiting for the last rank; None where not told. ``busy`` and all below it are None
-    where the file shows no work of a GPU.
+    ``waiting``: of exposed, what is known to be waiting for the last rank; None where none of it can be told from transfer.
+    ``untold``: of exposed, what may be either. ``busy`` and all below it are None where the file shows no work of a GPU.
     """
 
     label: str
@@ -39,6 +42,7 @@ class RankRow:
     exposed: float | None
     hidden: float | None
     waiting: float | None
+    untold: float | None
     idle: float | None
 
 
@@ -46,7 +50,8 @@ class RankRow:
 class MeetingRow:
     """One collective. ``waiting`` is that of the rank that waited longest, ``waited`` that of all together; None: unknown.
 
-    ``sure``: the clocks leave no other rank as the last. ``basis``: of what time the rates are (``records.rate.BASES``).
+    ``sure``: the clocks leave no other rank as the last. ``margin`` is None where it is not known who was. ``basis``: of what
+    time the rates are (``records.rate.BASES``).
     """
 
     number: int
@@ -59,7 +64,7 @@ class MeetingRow:
     waiting: float | None
     waited: float | None
     last: str | None
-    margin: float
+    margin: float | None
     sure: bool
     algbw: float | None
     busbw: float | None
@@ -71,8 +76,9 @@ class MeetingRow:
 class GroupRow:
     """Collectives of one op, group and size together, all times added up.
 
-    ``known``: of how many the transfer is; ``told``: of how many it is known who came last. Rates are those of the sums, of
-    the collectives with the best basis that there is.
+    ``known``: of how many the transfer is, whose ``transfer`` and ``waiting`` are added up, None for none; ``told``: of how
+    many it is sure who came last, ``last`` how often. Rates are those of the sums, of the collectives with the best basis that
+    there is.
     """
 
     op: str
@@ -81,8 +87,8 @@ class GroupRow:
     ranks: int | None
     count: int
     known: int
-    transfer: float
-    waiting: float
+    transfer: float | None
+    waiting: float | None
     last: str | None
     last_times: int
     told: int
@@ -125,7 +131,11 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfRow:
-    """A change: the time after it, what it saves of the replayed time, and the time if what it speeds up cost nothing."""
+    """A change: the time after it, what it saves of the replayed time, and the time if what it speeds up cost nothing.
+
+    ``within``: it changes no more than the replay may be off. ``at_most``: it saves this or less, as waiting that cannot be
+    told from transfer is in what it speeds up.
+    """
 
     change: str
     time: float
@@ -133,6 +143,8 @@ class WhatIfRow:
     speedup: float
     ceiling: float | None
     then: str
+    within: bool
+    at_most: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,25 +163,31 @@ class SlowRow:
 class Numbers:
     """Everything that is shown, times in seconds.
 
-    ``*_left_out``: how many rows were cut. ``least``: the critical path without its communication. ``replayed``: the time that
-    changes are held against; ``free``: that without any communication; None where nothing was replayed.
+    ``step``: the number of the step that was asked for; None: all that the traces have. ``transfer`` and ``waited`` are of
+    all collectives but the ``unknown``; None where there is no other. ``clock_error``: how far apart clocks may be where it is
+    ``undecided`` who came last, None for nowhere. ``*_left_out``: how many rows were cut. ``path``, and ``least``, which it is
+    without its communication: None where there is none. ``replayed``: the time that changes are held against; ``free``: that
+    without any communication; None where nothing was replayed. ``played``: of which step they are, "" for all that is shown;
+    ``measured``: how long that took. ``asked``: somebody asked for these changes.
     """
 
     what: str
+    step: int | None
     time: float
     findings: tuple[str, ...]
     ranks: tuple[RankRow, ...]
     collectives: int
-    transfer: float
-    waited: float
+    transfer: float | None
+    waited: float | None
     unknown: int
     groups: tuple[GroupRow, ...]
     meetings: tuple[MeetingRow, ...]
     meetings_left_out: int
     last: tuple[LastRow, ...]
     undecided: int
-    path: float
-    least: float
+    clock_error: float | None
+    path: float | None
+    least: float | None
     parts: dict[str, float]
     path_ranks: dict[str, float]
     path_changes: int
@@ -179,10 +197,14 @@ class Numbers:
     causes_left_out: int
     steps: tuple[StepRow, ...]
     steps_left_out: int
+    played: str
+    asked: bool
+    measured: float | None
     replayed: float | None
     replay_error: float | None
     free: float | None
     what_ifs: tuple[WhatIfRow, ...]
+    swaps: tuple[Swap, ...]
     contention: tuple[SlowRow, ...]
     unmatched: tuple[str, ...]
     told: tuple[str, ...]
@@ -196,10 +218,31 @@ def path_changes(found: Numbers) -> str:
     return f"It stays on {next(iter(found.path_ranks), 'one rank')}."
 
 
+def what_if_title(found: Numbers) -> str:
+    """With what of the whole it is about, where that is less."""
+    return "What a change would bring" + (f" to {found.played}" if found.played else "")
+
+
+def replayed(found: Numbers) -> str:
+    """What changes are held against, and how far that can be trusted."""
+    if found.replayed is None or found.measured is None or found.replay_error is None:
+        return ""
+    return (
+        f"Held against {show(found.replayed, 'time')}, as it is when played again without a change; measured were "
+        f"{show(found.measured, 'time')}. The error of playing it by work, waits and usual delays alone is "
+        f"{100 * found.replay_error:.1f} % at worst."
+    )
+
+
 def spoken(text: str) -> str:
     """A finding as a sentence of its own.
 
     >>> spoken("ranks wait for rank 7")
     'Ranks wait for rank 7.'
+    >>> spoken("a.json: no rank")
+    'a.json: no rank.'
     """
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
+    word = text.split(" ", 1)[0].strip(",:;")
+    return (text[:1].upper() + text[1:] if word.isalpha() else text) + (
+        "" if text.endswith((".", "!", "?", "…")) else "."
+    )

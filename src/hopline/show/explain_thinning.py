@@ -1,9 +1,9 @@
 """Which marks a timeline of many ranks is drawn with, so that a page stays light and says what it leaves out.
 
-What belongs here: from traces, meetings and the path to marks.
+What belongs here: from traces and meetings to marks. The path is ``explain_path_pieces``.
 
 The rule: work of one kind on one rank that is less than a gap apart is one mark. The gap is 0 where all fits, else about the
-least with which it does. Of the path, stays on a rank that are not longer than the gap are left out.
+least with which it does.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hopline.records.explained import Explained
 from hopline.records.meeting import Meeting
 from hopline.records.trace import KERNEL, MEMSET, Nanoseconds
 from hopline.show.explain_drawing import shortened
+from hopline.show.explain_path_pieces import PathPiece, path_pieces
 from hopline.show.explain_rows import GIGA
 from hopline.show.figures import Spec
 
@@ -49,14 +50,14 @@ class Thinned:
         ``k`` kind, ``r`` row, ``s`` and ``e`` start and end in seconds since the span began, ``f`` the share of it with work,
         ``n`` what it is.
     path
-        (trace, start, end) of stays of the critical path on one rank, nanoseconds.
+        Of the critical path, in order.
     said
         What was left out and by which rule; "" for nothing.
     """
 
     traces: tuple[int, ...]
     marks: list[Spec]
-    path: list[tuple[int, int, int]]
+    path: list[PathPiece]
     said: str
 
 
@@ -73,9 +74,9 @@ def thinned(explained: Explained, most: int = MOST_MARKS) -> Thinned:
         for mark in _marks(explained, pieces, first, traces.index(pieces.trace))
     ]
     total = sum(len(pieces.start) for pieces in every)
-    return Thinned(
-        traces, marks, _stays(explained, gap, set(traces)), _said(explained, total, len(marks), gap, len(traces))
-    )
+    path, of_path = path_pieces(explained, set(traces))
+    said = f"{_said(explained, total, len(marks), gap, len(traces))} {of_path}".strip()
+    return Thinned(traces, marks, path, said)
 
 
 def _gap(every: Sequence[Pieces], span: int, most: int) -> int:
@@ -187,14 +188,3 @@ def _marks(explained: Explained, pieces: Pieces, first: NDArray[np.int64], row: 
             "f": round(part, 4),
             "n": name if count == 1 else f"{name} and {count - 1:,} more",
         }
-
-
-def _stays(explained: Explained, gap: int, shown: set[int]) -> list[tuple[int, int, int]]:
-    """Stretches of the path on one rank together."""
-    stays: list[tuple[int, int, int]] = []
-    for stretch in explained.path.stretches if explained.path else ():
-        if stays and stays[-1][0] == stretch.trace:
-            stays[-1] = (stretch.trace, stays[-1][1], stretch.end)
-        else:
-            stays.append((stretch.trace, stretch.start, stretch.end))
-    return [stay for stay in stays if stay[0] in shown and stay[2] - stay[1] > gap]

@@ -6,24 +6,25 @@ What belongs here: the specification. What of it is drawn is ``explain_thinning`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from hopline.quantity import show
 from hopline.records.explained import Explained
-from hopline.show.explain_drawing import PATH, WIDTH, colours, shortened, tips
+from hopline.show.explain_drawing import PART_COLOURS, PATH, WHERE, WIDTH, abridged, colours, tips
 from hopline.show.explain_numbers import labels
-from hopline.show.explain_rows import GIGA
+from hopline.show.explain_rows import GIGA, PART_WORDS
 from hopline.show.explain_thinning import Thinned
 from hopline.show.figures import TIME_LABEL, Spec
 
-MARKS = {
-    "compute": "#2f6db5", "copy": "#3a9aa0", "waiting": "#e3a0a0", "transfer": "#d9822b", "communication": "#c9a227",
-}  # fmt: skip
-"""Kind of a mark -> its colour; ``communication``: waiting and transfer that cannot be told apart."""
+COLOURS = {"waiting": WHERE["waiting for the last rank"], **PART_COLOURS}
+"""Kind of a mark or part of the path -> its colour; ``communication``: waiting and transfer that cannot be told apart."""
 _ABOVE, _BELOW, _PATH = (0.10, 0.46), (0.48, 0.84), 0.93
 """Where in the row of a rank compute, communication and the path stand."""
 _PALEST = 0.12
 """Opacity of a mark that stands for hardly any work."""
+_WIDE, _NARROW, _ROOMY = 5.0, 2.5, 30
+"""Pixels of the path's line, where a row has so many and where it has fewer."""
 _TALLEST, _LEAST_ROW, _MOST_ROW = 1000, 15, 46
 """Pixels."""
 
@@ -32,15 +33,17 @@ def timeline(explained: Explained, thin: Thinned) -> Spec:
     """A row a rank; the path has lines where it goes over to another rank."""
     called = labels(explained.traces)
     count = len(thin.traces)
-    here = {kind: colour for kind, colour in MARKS.items() if any(mark["k"] == kind for mark in thin.marks)}
+    kinds = {mark["k"] for mark in thin.marks} | {piece.part for piece in thin.path}
+    here = {kind: colour for kind, colour in COLOURS.items() if kind in kinds}
     x = _across(explained.time / GIGA)
-    y = _rows([shortened(called[i], 24) for i in thin.traces])
+    y = _rows([abridged(called[i], 24) for i in thin.traces])
     upper = [mark for mark in thin.marks if mark["k"] in ("compute", "copy")]
     lower = [mark for mark in thin.marks if mark["k"] not in ("compute", "copy")]
     zoom: Spec = {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.ctrlKey || event.metaKey]"}
     first = {**_band(upper, _ABOVE, x, y, here), "params": [{"name": "zoom", "select": zoom, "bind": "scales"}]}
     height = max(60, min(_MOST_ROW * count, max(_TALLEST, _LEAST_ROW * count)))
-    layers = [first, _band(lower, _BELOW, x, y, here), *_path(explained, thin, x, y)]
+    wide = _WIDE if height >= _ROOMY * count else _NARROW
+    layers = [first, _band(lower, _BELOW, x, y, here), *_path(explained, thin, x, y, here, wide)]
     return {"width": WIDTH, "height": height, "layer": layers}
 
 
@@ -55,7 +58,7 @@ def _rows(called: Sequence[str]) -> Spec:
     """A quantitative axis on which row r takes [r, r + 1), from above."""
     axis: Spec = {
         "values": [row + 0.5 for row in range(len(called))], "labelExpr": f"{json.dumps(called)}[floor(datum.value)]",
-        "grid": False, "ticks": False, "domain": False, "labelLimit": 160, "labelOverlap": False,
+        "grid": False, "ticks": False, "domain": False, "labelOverlap": False,
     }  # fmt: skip
     scale = {"domain": [0, len(called)], "reverse": True, "nice": False, "zero": False}
     return {"type": "quantitative", "title": None, "scale": scale, "axis": axis}
@@ -78,16 +81,26 @@ def _band(marks: Sequence[Spec], at: tuple[float, float], x: Spec, y: Spec, here
     }  # fmt: skip
 
 
-def _path(explained: Explained, thin: Thinned, x: Spec, y: Spec) -> Iterator[Spec]:
+def _path(
+    explained: Explained, thin: Thinned, x: Spec, y: Spec, here: Mapping[str, str], wide: float
+) -> Iterator[Spec]:
+    """Its pieces in the colours of their parts, and a line wherever it goes over to another rank."""
     row = {trace: i for i, trace in enumerate(thin.traces)}
-    stays: list[Spec] = [
-        {"y": row[trace] + _PATH, "s": (start - explained.start) / GIGA, "e": (end - explained.start) / GIGA}
-        for trace, start, end in thin.path
-    ]
-    turns: list[Spec] = [{"s": b["s"], "y": a["y"], "y2": b["y"]} for a, b in pairwise(stays) if a["y"] != b["y"]]
-    line: Spec = {"type": "rule", "color": PATH, "clip": True}
+    pieces: list[Spec] = [
+        {
+            "y": row[piece.trace] + _PATH, "k": piece.part, "n": f"critical path: {PART_WORDS[piece.part]}",
+            "s": (piece.start - explained.start) / GIGA, "e": (piece.end - explained.start) / GIGA,
+            "t": show((piece.end - piece.start) / GIGA, "time"),
+        }
+        for piece in thin.path
+    ]  # fmt: skip
+    turns: list[Spec] = [{"s": b["s"], "y": a["y"], "y2": b["y"]} for a, b in pairwise(pieces) if a["y"] != b["y"]]
+    line: Spec = {"type": "rule", "clip": True}
     height = {**y, "field": "y"}
-    for values, width, ends in ((stays, 3, {"x2": {"field": "e"}}), (turns, 1.2, {"y2": {"field": "y2"}})):
-        if values:
-            encoding: Spec = {"x": x, "y": height, **ends}
-            yield {"data": {"values": values}, "mark": {**line, "strokeWidth": width}, "encoding": encoding}
+    if turns:
+        encoding: Spec = {"x": x, "y": height, "y2": {"field": "y2"}}
+        yield {"data": {"values": turns}, "mark": {**line, "strokeWidth": 1.2, "color": PATH}, "encoding": encoding}
+    if pieces:
+        tooltip = tips(n="what", t="lasts")
+        encoding = {"x": x, "x2": {"field": "e"}, "y": height, "color": colours("k", here), "tooltip": tooltip}
+        yield {"data": {"values": pieces}, "mark": {**line, "strokeWidth": wide}, "encoding": encoding}

@@ -18,13 +18,16 @@ from pathlib import Path
 from hopline.quantity import counted, show
 from hopline.records.explained import Explained
 from hopline.show import images
-from hopline.show.explain_drawing import Figure
+from hopline.show.explain_cells import Cell, Table
+from hopline.show.explain_drawing import MOST_LABEL, Figure
 from hopline.show.explain_figures import figures
 from hopline.show.explain_numbers import numbers
 from hopline.show.explain_rows import Numbers, spoken
-from hopline.show.explain_tables import Cell, Table, tables
+from hopline.show.explain_tables import tables
 from hopline.show.report_look import SCRIPT, STYLE, VEGA_CONFIG
 
+_ENTRY = 250
+"""Pixels of an entry of a legend: the page has as many columns as fit beside one another."""
 _MOST_NAME = 400
 """Characters of a name or sentence that the page shows; the JSON in it has all."""
 
@@ -42,7 +45,7 @@ def report(explained: Explained) -> str:
         style=STYLE,
         body=body,
         numbers=_embedded(asdict(found)),
-        specs=_embedded({"figures": specs, "config": VEGA_CONFIG}),
+        specs=_embedded({"figures": specs, "config": VEGA_CONFIG, "label": MOST_LABEL, "entry": _ENTRY}),
         vega=scripts[0],
         script=scripts[1],
     )
@@ -133,9 +136,15 @@ def _tiles(found: Numbers) -> Iterator[tuple[str, str, str, str]]:
             "last.0.label",
             f"last in {row_last.times:,} of {row_last.of:,} collectives",
         )
-    if found.what_ifs and found.what_ifs[0].saved > 0:
+    if found.what_ifs and found.what_ifs[0].saved > 0 and not found.what_ifs[0].within:
         best = found.what_ifs[0]
-        yield "would help most", show(best.saved, "time"), "what_ifs.0.saved", f"{best.change}: {best.speedup:.3g} x"
+        of = f", of {found.played}" if found.played else ""
+        yield (
+            "would help most",
+            show(best.saved, "time"),
+            "what_ifs.0.saved",
+            f"{best.change}: {best.speedup:.3g} x{of}",
+        )
 
 
 def _figure(figure: Figure) -> str:

@@ -43,7 +43,7 @@ th{color:var(--soft);font-weight:500;text-align:right;padding:4px 12px;border-bo
 td{text-align:right;padding:4px 12px;white-space:nowrap;border-bottom:1px solid var(--line)}
 td small{color:var(--soft);display:inline-block;min-width:3.2em;font-size:13px}
 .left{text-align:left}
-td.left{max-width:46em;white-space:normal;overflow-wrap:anywhere}
+td.left{min-width:9em;max-width:46em;white-space:normal;overflow-wrap:anywhere}
 th:first-child,td:first-child{padding-left:0}
 li{overflow-wrap:anywhere}
 footer{margin-top:56px;color:var(--soft);font-size:13px;border-top:1px solid var(--line);padding-top:12px}
@@ -62,7 +62,7 @@ VEGA_CONFIG: Spec = {
         "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": 400, "labelOpacity": 0.85, "labelPadding": 6,
     },
     "legend": {"labelColor": "currentColor", "titleColor": "currentColor", "labelFontSize": 12, "titleFontSize": 12,
-               "titleFontWeight": 400, "labelLimit": 420},
+               "titleFontWeight": 400},
     "text": {"color": "currentColor", "fill": "currentColor"},
     "view": {"stroke": None},
 }  # fmt: skip
@@ -81,7 +81,14 @@ SCRIPT = """
   };
   const draw = place => {
     const spec = specs.figures[place.dataset.figure];
-    const options = {mode: "vega-lite", actions: false, renderer: "svg", logLevel: 1, config: specs.config};
+    const wide = place.clientWidth;
+    const config = Object.assign({}, specs.config, {
+      axisY: {labelLimit: Math.min(specs.label, Math.round(0.36 * wide))},
+      legend: Object.assign({}, specs.config.legend, {
+        columns: Math.max(1, Math.floor(wide / specs.entry)), labelLimit: Math.min(specs.entry, wide) - 24
+      })
+    });
+    const options = {mode: "vega-lite", actions: false, renderer: "svg", logLevel: 1, config: config};
     return vegaEmbed(place, Object.assign({}, spec, {width: "container"}), options)
       .then(() => { place.dataset.drawn = "yes"; })
       .catch(error => fail(place, error));

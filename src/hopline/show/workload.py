@@ -13,21 +13,27 @@ from hopline.show.document import Block, Grid, Heading, Line
 from hopline.workload.shapes import KINDS, Model
 
 _PER = {"training": "in a step", "prefill": "for a prompt", "decode": "for a token of each sequence"}
+_GOES = {"prefill": "a prompt", "decode": "a token of each sequence"}
 _BINDS = 0.65
 """Part of the time from which one of two binds it."""
 
 
 def page(title: str, found: Workload, facts: Sequence[str]) -> list[Block]:
-    """Messages, their prices where there is a network, and the KV cache."""
+    """Messages, their prices where there is a network, what a rank keeps, and the KV cache."""
     per = _PER[found.phase]
-    blocks: list[Block] = [Heading(title), *map(Line, facts)]
-    if not found.sent:
-        return [*blocks, Line(f"Nothing is sent {per}: no degree of parallelism is above 1."), *_cache(found)]
+    blocks: list[Block] = [Heading(title), *map(Line, facts), Line(_memory(found))]
+    blocks += [Line(f"Mind: {note}.", "bad") for note in found.notes]
+    if not found.sent and not found.way:
+        return [*blocks, Line(_nothing(found, per)), *_cache(found)]
+    most = "whose messages take longest" if found.priced and found.phase == "training" else "which sends most"
+    where = f" of stage {found.stage + 1} of {found.stages}, {most}," if found.stages > 1 else ""
     total = sum(one.total for one in found.sent)
-    blocks += [Heading(f"What a rank sends {per}: at least {_size(total)}"), _messages(found.sent)]
-    blocks.append(Line("Where that comes from:", "faint"))
-    formulas = dict.fromkeys(f"  {one.name}: {one.formula} = {_size(one.size)}" for one in found.sent)
-    blocks += [Line(text, "faint") for text in formulas]
+    blocks += [Heading(f"What a rank{where} sends {per}: {_size(total)}"), _messages(found.sent)]
+    blocks += _legend(found)
+    if found.phase != "training" and found.stages > 1:
+        whole = sum(one.total for one in found.way)
+        blocks += [Heading(f"What {_GOES[found.phase]} goes through in {found.stages} stages: {_size(whole)}")]
+        blocks.append(_messages(found.way))
     if found.priced:
         blocks += _prices(found, per)
     else:
@@ -35,6 +41,27 @@ def page(title: str, found: Workload, facts: Sequence[str]) -> list[Block]:
             Line("Give --machine, --level, or --latency and --bandwidth for what it costs, what binds and what helps.")
         )
     return [*blocks, *_cache(found), *_premises(found)]
+
+
+def _nothing(found: Workload, per: str) -> str:
+    if found.phase == "training":
+        return f"Nothing is sent {per}: there is one rank."
+    return (
+        f"Nothing is sent {per}: the ranks of one replica send to one another, and replicas do not; what makes a replica of "
+        "several ranks is --tp, --pp, --cp and --ep."
+    )
+
+
+def _memory(found: Workload) -> str:
+    """What the fullest rank keeps."""
+    kept = found.memory
+    parts = [f"weights {_size(kept.weights)}"]
+    if found.phase == "training":
+        parts += [f"gradients {_size(kept.gradients)}", f"optimizer {_size(kept.optimizer)}"]
+        why = f"Adam: {kept.optimizer_element:g} B a parameter; "
+    else:
+        parts, why = [*parts, f"KV cache {_size(kept.cache)}"], ""
+    return f"The fullest rank keeps {_size(kept.total)}: {', '.join(parts)} ({why}without activations)."
 
 
 def _messages(sent: Sequence[Sent]) -> Grid:
@@ -49,7 +76,24 @@ def _messages(sent: Sequence[Sent]) -> Grid:
 def _ranks(sent: Sent) -> str:
     if sent.axis == "kv":
         return "to another"
-    return f"{sent.ranks}" if sent.step == 1 else f"{sent.ranks}, every {sent.step}."
+    if sent.axis == "pp":
+        return "to the next" if sent.step == 1 else f"to {sent.step} further"
+    return f"{sent.ranks}" if sent.step == 1 else f"{sent.ranks}, {sent.step} apart"
+
+
+def _legend(found: Workload) -> list[Block]:
+    """How sizes come about, and what the columns mean."""
+    blocks: list[Block] = [Line("Where that comes from:", "faint")]
+    formulas = dict.fromkeys(f"  {one.name}: {one.formula} = {_size(one.size)}" for one in found.sent)
+    blocks += [Line(text, "faint") for text in formulas]
+    apart = next((one for one in found.sent if one.step > 1 and one.axis not in ("kv", "pp")), None)
+    if apart is not None:
+        some = ", ".join(str(apart.step * i) for i in range(min(3, apart.ranks)))
+        text = f"  {apart.ranks}, {apart.step} apart: a group is every {apart.step}th rank, like {some}"
+        blocks.append(Line(text + (", ..." if apart.ranks > 3 else ""), "faint"))
+    by = "by the algorithm below" if found.priced else "the least of any algorithm"
+    blocks.append(Line(f"  a rank sends: {by}; size: as nccl-tests counts it", "faint"))
+    return blocks
 
 
 def _prices(found: Workload, per: str) -> list[Block]:
@@ -58,7 +102,7 @@ def _prices(found: Workload, per: str) -> list[Block]:
             one.sent.name,
             one.sent.operation,
             one.algorithm,
-            _time(one.estimate.value),
+            _range(one.estimate.low, one.estimate.value),
             _time(one.time),
             _percent(one.time, found.time),
             _percent(one.start, one.time),
@@ -68,17 +112,22 @@ def _prices(found: Workload, per: str) -> list[Block]:
         for one in found.priced
     ]
     header = ("", "operation", "by", "one", "all", "share", "start-up", "bytes", "bound by")
-    title = f"What it costs {per}: {_time(found.time)}, one after the other"
+    title = f"What it costs {per}: {_range(found.least, found.time)}, one after the other"
     told = f"{_percent(found.start, found.time)} of it are start-ups, {_percent(found.bytes, found.time)} bytes"
     rest = found.time - found.start - found.bytes
     told += f", {_percent(rest, found.time)} adding up." if rest > 1e-6 * found.time else "."
     blocks: list[Block] = [Heading(title), Grid(header, rows, left=3), Line(told)]
+    blocks += [Line("Where a closed form is one of bounds, the upper one counts.")] if found.least < found.time else []
     changes = [(lever.name, _time(lever.time), _change(lever.gain)) for lever in found.levers]
     blocks += [Heading("What a change brings"), Grid(("", "all", ""), changes)]
     best = found.levers[0] if found.levers else None
     if best and best.gain > 0:
         blocks.append(Line(f"The lever: {best.name}, {_change(best.gain)}. {_idle(found)}".rstrip(), "strong"))
     return blocks
+
+
+def _range(low: float | None, value: float) -> str:
+    return _time(value) if low is None or _time(low) == _time(value) else f"{_time(low)} to {_time(value)}"
 
 
 def _change(gain: float) -> str:
@@ -108,13 +157,7 @@ def _cache(found: Workload) -> list[Block]:
 
 
 def _premises(found: Workload) -> list[Block]:
-    told = [
-        "groups are of neighbouring ranks in the order tp, cp, dp, pp; messages of different groups do not meet on a wire",
-        "sizes are of the busiest stage, and experts are asked for evenly",
-        "a message to a neighbour goes over the outermost level between any two of its group",
-        *found.premises,
-    ]
-    return [Heading("Taken for granted"), *(Line(f"  {text}", "faint") for text in told)]
+    return [Heading("Taken for granted"), *(Line(f"  {text}", "faint") for text in found.premises)]
 
 
 def listing(models: Sequence[tuple[str, Model, float]]) -> list[Block]:

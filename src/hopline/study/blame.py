@@ -10,15 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hopline.records.blame import Blame, Item, Met
+from hopline.records.blame import BETWEEN, Blame, Item, Met
 from hopline.records.critical import CriticalPath, Stretch
 from hopline.records.meeting import Clocks, Meeting
 from hopline.records.trace import CALL, OP, Nanoseconds, Trace
-from hopline.study.kernel_names import short_name
+from hopline.study.kernel_names import operator_name, short_name
 from hopline.study.path_sources import on_common
-
-BETWEEN = "between operators"
-"""The host runs the program, and no operator or call shows."""
 
 
 def blame(path: CriticalPath, traces: Sequence[Trace], clocks: Clocks, meetings: Sequence[Meeting]) -> Blame:
@@ -115,4 +112,5 @@ def _outermost(trace: Trace, lane: int) -> _Shown:
     end = events.end[rows]
     reached = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, end[:-1]))
     rows = rows[events.start[rows] >= reached]
-    return _Shown([trace.names[name] for name in events.name[rows].tolist()], events.start[rows], events.end[rows])
+    names = [operator_name(trace.names[name]) for name in events.name[rows].tolist()]
+    return _Shown(names, events.start[rows], events.end[rows])

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from hopline.errors import InputError
 from hopline.quantity import counted
 from hopline.schedule.activities import COMPUTE, NONE, TRANSFER, Activities, Index, Picoseconds
-from hopline.study.changing import Changed, Setting, members
+from hopline.study.changing import Changed, Setting
 from hopline.study.replaying import Inferred
+from hopline.study.swapping import collectives_of, members
 
 Rows = NDArray[np.intp]
 MOST = 1024
@@ -45,6 +46,7 @@ class _Cut:
         self.work = inferred.activities.work.copy()
         self.lane = inferred.lane
         self.threads = inferred.thread
+        self.told = collectives_of(inferred)
         self.inputs = self._inputs()
         self.since: dict[tuple[int, int], int] = {}
         self.rows: list[tuple[int, int, int]] = []
@@ -109,10 +111,11 @@ class _Cut:
     def _share(self, number: int, setting: Setting) -> float:
         """Part of the transfer that one piece takes; its start-up in it."""
         met = self.inferred.meetings[number]
-        ranks = members(self.inferred, number)
+        ranks = members(self.inferred, number, self.told)
         if setting.price is not None and met.size is not None and len(ranks) > 1:
-            whole = setting.price(met.op, met.size, ranks)
-            return setting.price(met.op, -(-met.size // self.count), ranks) / whole if whole else 1.0
+            all_, one = (setting.price(met.op, size, ranks) for size in (met.size, -(-met.size // self.count)))
+            if all_ is not None and one is not None:
+                return one.time / all_.time if all_.time else 1.0
         whole = float(self.work[np.flatnonzero(self.inferred.activities.meeting == number)].max(initial=1)) or 1.0
         fixed = min(self.start_up, whole)
         return (fixed + (whole - fixed) / self.count) / whole

@@ -1,19 +1,21 @@
 """Changes of activities: what is faster, free, earlier, cut, or as fast as others.
 
 What belongs here: from activities and a number to other activities, and what that takes to be so. Which changes there are, by
-name, is ``what_if``; cutting into buckets is ``buckets``.
+name, is ``what_if``; cutting into buckets is ``buckets``, another machine ``swapping``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import InputError
 from hopline.quantity import counted, show
+from hopline.records.what_if import Swap
 from hopline.schedule.activities import (
     COMMUNICATION,
     COMPUTE,
@@ -27,10 +29,19 @@ from hopline.schedule.activities import (
 )
 from hopline.study.replaying import Inferred
 
-Price = Callable[[str, int, tuple[int, ...]], float]
-"""(op, bytes, ranks of the job) -> seconds of a collective after its last rank has come."""
+
+class Priced(NamedTuple):
+    """Seconds of a collective after its last rank has come, and the algorithm by which it takes them."""
+
+    time: float
+    algorithm: str
+
+
+Price = Callable[[str, int, tuple[int, ...]], Priced | None]
+"""(op, bytes, ranks of the job) -> what a collective takes; None where no algorithm does what it does."""
 MOVES = (TRANSFER, COMMUNICATION)
 PICOSECONDS = 1e12
+_NEVER = 2**62
 SLOWER = 1.005
 """Times the median of the others from which on a rank counts as slower."""
 
@@ -45,12 +56,15 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Activities after a change, what they stand on, whom it is about, and whether it can only bring less than they show."""
+    """Activities after a change, what they stand on, whom it is about, whether it can only bring less than they show, and what
+    collectives then take.
+    """
 
     activities: Activities
     premises: tuple[str, ...] = ()
     who: str = ""
     at_most: bool = False
+    prices: tuple[Swap, ...] = ()
 
 
 def faster(*kinds: int) -> Callable[[Inferred, Setting], Changed]:
@@ -112,49 +126,16 @@ def straggler(inferred: Inferred, setting: Setting) -> Changed:
             rows = of_kind(made, kinds) & mine
             work[rows] = np.rint(work[rows] * (usual / own)).astype(np.int64)
             told.append(f"{name} of {label}: {own / usual:.3g} times what the median of the others takes")
-    begins = [int(made.begin[made.rank == rank].max(initial=0)) for rank in range(made.ranks)]
+    begins = _begins(made)
     late = begins[number] - int(np.median(np.delete(begins, number)))
     if late > 0:
         begin[mine] = np.maximum(begin[mine] - late, 0)
-        told.append(f"{label} begins {show(late / PICOSECONDS, 'time')} after the median of the others")
+        told.append(
+            f"the trace of {label} begins {show(late / PICOSECONDS, 'time')} after the median of the others, and is taken to "
+            "be able to begin with them: why it is late is not in it"
+        )
     told = told or [f"{label} is neither later nor slower than the others: nothing changes"]
     return Changed(replace(made, work=work, begin=begin), tuple(told), label)
-
-
-def priced(inferred: Inferred, setting: Setting) -> Changed:
-    """Collectives take what ``setting.price`` says in place of what was measured."""
-    if setting.price is None:
-        raise InputError("no machine was given: expected one that the collectives are put on")
-    made = inferred.activities
-    work, left = made.work.copy(), 0
-    for number, met in enumerate(inferred.meetings):
-        rows = np.flatnonzero(made.meeting == number)
-        if not len(rows):
-            continue
-        ranks = members(inferred, number)
-        if met.size is None or len(ranks) < 2:
-            left += 1
-            continue
-        work[rows] = round(setting.price(met.op, met.size, ranks) * PICOSECONDS)
-    done = len(np.unique(made.meeting[made.meeting != NONE])) - left
-    if not done:
-        raise InputError(
-            "no collective's size and ranks are told by the traces: expected some, as PyTorch writes since 2024"
-        )
-    told = f"{counted(left, 'collective')} of unknown size or ranks kept their measured time"
-    return Changed(replace(made, work=work), (told,) if left else ())
-
-
-def members(inferred: Inferred, number: int) -> tuple[int, ...]:
-    """Ranks of the job that take part in a meeting, () where the traces do not say."""
-    met = inferred.meetings[number]
-    trace = inferred.traces[int(met.traces[0])]
-    for collective in trace.collectives:
-        if collective.row == int(met.row[0]) and collective.ranks:
-            return collective.ranks
-    own = tuple(inferred.traces[number].rank for number in met.traces.tolist())
-    known = tuple(sorted(rank for rank in own if rank is not None))
-    return known if len(known) == (met.ranks or len(own)) and not met.missing else ()
 
 
 def rank_number(inferred: Inferred, rank: float) -> int:
@@ -176,6 +157,13 @@ def _totals(made: Activities, kinds: tuple[int, ...]) -> Picoseconds:
     mine = of_kind(made, kinds)
     np.add.at(totals, made.rank[mine], made.work[mine])
     return totals
+
+
+def _begins(made: Activities) -> list[int]:
+    """When each rank begins: the first of its activities that wait for no other."""
+    first = np.ones(len(made), np.bool_)
+    first[made.done[:, 0]] = False
+    return [int(made.begin[first & (made.rank == rank)].min(initial=_NEVER)) for rank in range(made.ranks)]
 
 
 def _waited_for(inferred: Inferred) -> int:

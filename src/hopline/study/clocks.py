@@ -39,18 +39,19 @@ def solve(traces: Sequence[Trace], matches: Sequence[Match]) -> Clocks:
     part = parts(found, len(traces))
     _rough(found, ends, offset, part)
     fit = Fit.of(found, ends, offset, part)
-    drift, middle = drifts(traces, found, ends, offset + np.rint(fit.correction).astype(np.int64))
-    if drift:
-        ends = [straight(end, m, d) for end, m, d in zip(ends, middle, drift, strict=True)]
+    drifting = drifts(traces, found, ends, offset + np.rint(fit.correction).astype(np.int64))
+    if drifting.rate:
+        ends = [straight(end, m, d) for end, m, d in zip(ends, drifting.middle, drifting.rate, strict=True)]
         fit = Fit.of(found, ends, offset, part)
     offset = offset + np.rint(fit.correction).astype(np.int64)
     error = np.maximum(2 * fit.deviation, [_grain(trace) for trace in traces])
     alone = np.bincount(part, minlength=len(traces))[part] == 1
     error[alone] = 0
     offset -= offset[np.unique(part, return_index=True)[1]][part]
-    kept = alone if drift else alone | _keep_given(traces, part, offset, error)
+    kept = alone if drifting.rate else alone | _keep_given(traces, part, offset, error)
     basis = tuple("given" if own else "meetings" for own in kept)
-    return join(traces, matches, Clocks(offset, np.rint(error).astype(np.int64), part, basis, drift, middle))
+    drift = drifting.rate, drifting.middle, drifting.apart
+    return join(traces, matches, Clocks(offset, np.rint(error).astype(np.int64), part, basis, *drift))
 
 
 def _rough(found: Sequence[Block], ends: Sequence[Nanoseconds], offset: Nanoseconds, part: Index) -> None:

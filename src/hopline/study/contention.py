@@ -7,8 +7,9 @@ d - o + o / f. Waiting inside of a collective is not a transfer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,39 +19,25 @@ from hopline.records.contention import Slowdown
 from hopline.records.trace import NONE, Nanoseconds
 from hopline.schedule.activities import COMMUNICATION, COMPUTE, TRANSFER
 from hopline.study.busy import union
+from hopline.study.contention_pairs import Beside, Pairs, pairs, unpaired
 from hopline.study.replaying import TICKS, Inferred
 
-Floats = NDArray[np.float64]
-BESIDE = 0.5
-"""Share of a work that must have had something beside it."""
-ALIKE = 0.1
-"""Spread (median deviation over median) up to which works of one name are taken for the same."""
-ALONE, PAIRS = 2, 4
-"""Works alone that a name needs, and pairs that a factor needs."""
-GRAINS = 20
-"""Works of fewer steps of the trace's clock tell nothing: rounding would be taken for a slowdown."""
+PAIRS = 4
+"""Pairs that a factor needs."""
 LEAST = 1.01
 """Factors below count as none."""
 _SURE = 3.0
 """Standard errors from 1."""
-_OF_MEDIAN = 1.2533 * 1.4826
-"""Standard error of a median of n, times the root of n, over the median deviation of normal noise."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Beside:
-    """What was beside each activity, nanoseconds, shape (activities,): of a kernel, a transfer and any communication; of a
-    transfer, kernels (both the same).
-    """
-
-    overlap: Nanoseconds
-    any: Nanoseconds
 
 
 def contention(inferred: Inferred) -> tuple[Slowdown, ...]:
-    """How much kernels and transfers of these ranks slow one another down: of all ranks, then of ranks that surely differ."""
-    beside = besides(inferred)
+    """How much kernels and transfers of these ranks slow one another down: of all ranks, then of ranks that surely differ; ()
+    where the ranks do not communicate.
+    """
     kinds = inferred.activities.kind
+    if not np.isin(kinds, (TRANSFER, COMMUNICATION)).any():
+        return ()
+    beside = besides(inferred)
     kernels, transfers = np.flatnonzero(kinds == COMPUTE), _firsts(inferred)
     names = [
         (int(rank), inferred.traces[rank].events.name[row])
@@ -58,8 +45,11 @@ def contention(inferred: Inferred) -> tuple[Slowdown, ...]:
     ]
     met = [inferred.meetings[number] for number in inferred.activities.meeting[transfers].tolist()]
     sizes = [(each.op, each.group, each.size) if each.size is not None else None for each in met]
-    found = _by_rank(kernels, names, beside, inferred)
-    return (*found, _slowdown("communication", None, _pairs(transfers, sizes, beside, inferred)))
+    found = pairs(transfers, sizes, beside, inferred)
+    return (
+        *_by_rank(kernels, names, beside, inferred),
+        _slowdown("communication", None, found, partial(unpaired, "transfer", transfers, sizes, beside, inferred)),
+    )
 
 
 def relieved(inferred: Inferred, slowdowns: Sequence[Slowdown]) -> Inferred:
@@ -152,86 +142,35 @@ def _firsts(inferred: Inferred) -> NDArray[np.intp]:
     return rows[np.unique(inferred.activities.meeting[rows], return_index=True)[1]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
-    """Factor of each work beside something of which the same is known alone, (pairs,), and the error of their median."""
-
-    factor: Floats
-    error: float
-
-    @property
-    def middle(self) -> float:
-        return float(np.median(self.factor))
-
-
-def _pairs(rows: NDArray[np.intp], keys: Sequence[Hashable], beside: Beside, inferred: Inferred) -> _Pairs:
-    """Works of one key are taken for the same; None is no key."""
-    groups: dict[Hashable, list[int]] = {}
-    for row, key in zip(rows.tolist(), keys, strict=True):
-        if key is not None:
-            groups.setdefault(key, []).append(row)
-    work = inferred.activities.work // TICKS
-    found: list[Floats] = []
-    alone: list[float] = []
-    least = GRAINS * _grain(inferred)
-    for members in groups.values():
-        own = np.array(members)
-        own = own[work[own] >= least]
-        lone = work[own[beside.any[own] == 0]]
-        if len(lone) < ALONE:
-            continue
-        usual = float(np.median(lone))
-        spread = float(np.median(np.abs(lone - usual))) / usual
-        if spread > ALIKE:
-            continue
-        with_it = own[beside.overlap[own] >= BESIDE * work[own]]
-        left = usual - (work[with_it] - beside.overlap[with_it])
-        real = left > 0
-        if real.any():
-            found.append(beside.overlap[with_it][real] / left[real])
-            alone.append(_OF_MEDIAN * spread / len(lone) ** 0.5)
-    factor = np.concatenate(found) if found else np.empty(0)
-    own_error = (
-        _OF_MEDIAN * float(np.median(np.abs(factor - np.median(factor)))) / len(factor) ** 0.5 if len(factor) else 0.0
-    )
-    others = float(np.mean(np.square(alone))) / len(alone) if alone else 0.0
-    return _Pairs(factor, (own_error**2 + others) ** 0.5)
-
-
-def _grain(inferred: Inferred) -> int:
-    """Nanoseconds of which all measured times of works are multiples."""
-    mine = inferred.event != NONE
-    return max(1, int(np.gcd.reduce((inferred.end - inferred.start)[mine]))) if mine.any() else 1
-
-
 def _by_rank(rows: NDArray[np.intp], keys: Sequence[Hashable], beside: Beside, inferred: Inferred) -> list[Slowdown]:
     """One finding for all ranks, and one for each that surely differs from it."""
     rank = inferred.activities.rank[rows]
-    whole = _pairs(rows, keys, beside, inferred)
-    found = [_slowdown("compute", None, whole)]
+    whole = pairs(rows, keys, beside, inferred)
+    found = [_slowdown("compute", None, whole, partial(unpaired, "kernel", rows, keys, beside, inferred))]
     for number in range(inferred.activities.ranks):
         mine = np.flatnonzero(rank == number)
-        own = _pairs(rows[mine], [keys[place] for place in mine.tolist()], beside, inferred)
+        own = pairs(rows[mine], [keys[place] for place in mine.tolist()], beside, inferred)
         if (
             len(own.factor) >= PAIRS
             and abs(own.middle - found[0].factor) > _SURE * (own.error**2 + whole.error**2) ** 0.5 + LEAST - 1
         ):
-            found.append(_slowdown("compute", number, own))
+            found.append(_slowdown("compute", number, own, str))
     return found
 
 
-def _slowdown(what: str, rank: int | None, pairs: _Pairs) -> Slowdown:
-    """The median of the pairs, where it is surely more than 1."""
+def _slowdown(what: str, rank: int | None, found: Pairs, why: Callable[[], str]) -> Slowdown:
+    """The median of the pairs, where it is surely more than 1; ``why``: there are no more of them."""
     thing, other = ("kernels", "a transfer") if what == "compute" else ("transfers", "kernels")
-    count = len(pairs.factor)
+    count = len(found.factor)
     if count < PAIRS:
         seen = (
             f"{counted(count, 'pair')} of the same {thing} with and without {other} beside, expected at least {PAIRS}"
         )
-        return Slowdown(what, rank, 1.0, 1.0, 1.0, count, f"no slowdown of {thing} is taken: {seen}")
-    middle = pairs.middle
-    low, high = (float(value) for value in np.quantile(pairs.factor, (0.25, 0.75)))
+        reason = why()
+        return Slowdown(what, rank, 1.0, 1.0, 1.0, count, f"no slowdown of {thing} is taken: {seen}; {reason}", reason)
+    middle = found.middle
+    low, high = (float(value) for value in np.quantile(found.factor, (0.25, 0.75)))
     seen = f"{middle:.3f} times, half of {counted(count, 'pair')} within {low:.3f} and {high:.3f}"
-    if middle < LEAST or middle - 1 < _SURE * pairs.error:
+    if middle < LEAST or middle - 1 < _SURE * found.error:
         return Slowdown(what, rank, 1.0, low, high, count, f"no slowdown of {thing} beside {other} is seen: {seen}")
     return Slowdown(what, rank, middle, low, high, count, f"{thing} take longer beside {other}: {seen}")

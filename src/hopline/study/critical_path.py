@@ -176,15 +176,20 @@ class _Walk:
             until, call, work = hold
             ended = self.sources.end(trace, work)
             self.skew += ended > until
-            self.back("host", trace, row, until)
+            self.back_host(trace, row, until)
             self.back("sync", trace, call, ended)
             return Place(trace, work, NONE, ended)
         if turn is not None:
             _, other, since = turn
-            self.back("host", trace, row, since)
+            self.back_host(trace, row, since)
             return Place(trace, self.sources.latest(trace, other, since), other, since)
-        self.back("host", trace, row, self.sources.first(trace, thread))
+        self.back_host(trace, row, self.start)
         return None
+
+    def back_host(self, trace: int, row: int, until: int) -> None:
+        """Along a thread: the host where it is seen to run, else nothing that shows."""
+        for seen, since in self.sources.host(trace).back(self.now, until):
+            self.back("host" if seen else "idle", trace, row if seen else NONE, since)
 
 
 def _held_by(meeting: Meeting, trace: int) -> tuple[int, int, int] | None:

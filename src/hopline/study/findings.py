@@ -18,7 +18,7 @@ from hopline.study.stragglers import sentences
 _SAID = {
     "compute": "kernels", "copy": "copies", "transfer": "transfer of collectives", "communication": "communication",
     "launch": "launches", "gap": "gaps between kernels", "host": "the host", "sync": "synchronisation",
-    "idle": "nothing that the traces show",
+    "idle": "time not seen in the traces",
 }  # fmt: skip
 """Parts of a path in words."""
 _MOST = 3
@@ -94,9 +94,10 @@ def _waiting(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
     del orders
     if explained.stragglers is None:
         return
-    yield from sentences(explained.stragglers)
+    said = sentences(explained.stragglers)
+    yield from said
     played = explained.what_ifs
-    for one in played.answers if played else ():
+    for one in played.answers if played and said else ():
         if one.name == "straggler" and one.gain >= _LITTLE:
             yield f"without that wait: {_gain(one)}"
 
@@ -113,10 +114,18 @@ def _exposed(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
     span = f"{share[most]:.0%} of the time of {explained.traces[most].label}"
     if several:
         span += f", {share[least]:.0%} of that of {explained.traces[least].label}"
-    waited = sum(explained.waited[i] for i, _ in parts) if explained.waited else 0
-    exposed = sum(part.exposed for _, part in parts)
-    of_it = f"; {waited / exposed:.0%} of it is waiting for the last to come" if waited and exposed else ""
+    of_it = _of_it_waiting(explained, [i for i, _ in parts], sum(part.exposed for _, part in parts))
     yield f"communication is exposed for {span}{of_it}; {hidden:.0%} of communication is hidden behind compute"
+
+
+def _of_it_waiting(explained: Explained, numbers: Sequence[int], exposed: int) -> str:
+    """How much of exposed communication is known to be waiting, and whether there may be more."""
+    waited = sum(explained.waited[i] for i in numbers) if explained.waited else 0
+    untold = sum(explained.untold[i] for i in numbers) if explained.untold else 0
+    if not waited or not exposed:
+        return "; how much of it is waiting cannot be told" if untold >= _LITTLE * exposed > 0 else ""
+    least = "at least " if untold >= _LITTLE * exposed else ""
+    return f"; {least}{waited / exposed:.0%} of it is waiting for the last to come"
 
 
 def _idle(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:

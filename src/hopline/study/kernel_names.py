@@ -1,6 +1,7 @@
 """Short names of kernels: ``vectorized_elementwise_kernel<FillFunctor>`` for what a trace spells in three hundred letters.
 
-What belongs here: what of a C++ signature people know a kernel by. Kernels that only differ in types have one short name.
+What belongs here: what of a C++ signature people know a kernel by, and what of an operator's name says which it is. Kernels
+that only differ in types have one short name.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ BODIES = (
 )
 """What a kernel over elements does, from the most telling; of several functors the innermost."""
 WRAPPERS = {"BinaryFunctor", "UnaryFunctor", "AUnaryFunctor", "BUnaryFunctor", "ReduceOp", "func_wrapper_t"}
+OPERATOR = re.compile(r"^(?:autograd::engine::evaluate_function: )?(?:torch::autograd::(?:CppNode<(.+)>$)?)?")
+"""What the backward pass of PyTorch puts before (and around) the name of what it runs."""
 OVER_ELEMENTS = re.compile(r"elementwise|reduce_kernel|multi_tensor_apply|unrolled|scan_kernel")
 
 
@@ -48,6 +51,18 @@ def short_name(name: str) -> str:
         return inner if known else "::".join(function.split("::")[-2:])
     body = _body(arguments) if OVER_ELEMENTS.search(base) else ""
     return f"{base}<{body}>" if body else base or name
+
+
+@lru_cache(maxsize=8192)
+def operator_name(name: str) -> str:
+    """An operator without what all of the backward pass have in their names.
+
+    >>> operator_name("autograd::engine::evaluate_function: AddmmBackward0"), operator_name("aten::mm")
+    ('AddmmBackward0', 'aten::mm')
+    >>> operator_name("autograd::engine::evaluate_function: torch::autograd::CppNode<SplitLookupFunction_Dense_Op>")
+    'SplitLookupFunction_Dense_Op'
+    """
+    return OPERATOR.sub(lambda found: found[1] or "", name, count=1) or name
 
 
 def _split(signature: str) -> tuple[str, str]:

@@ -158,7 +158,14 @@ def _of_clocks(traces: Sequence[Trace], clocks: Clocks) -> list[str]:
     if clocks.drift:
         worst = max(clocks.drift, key=abs)
         told.append(
-            f"clocks drift, by up to {abs(worst) * 1e6:.2g} us per second against that of {traces[0].label}: corrected"
+            f"clocks drift, by up to {abs(worst) * 1e6:.3g} us per second against that of {traces[0].label}: corrected"
+        )
+    if clocks.apart is not None:
+        rate, one, other = clocks.apart
+        told.append(
+            f"ends of the same collectives diverge by {rate * 1e6:,.0f} us per second between {traces[one].label} and "
+            f"{traces[other].label}, more than clocks drift: the traces are not of one run, or repeat steps at different "
+            "periods; nothing is corrected"
         )
     return told
 

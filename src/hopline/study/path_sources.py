@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hopline.records.meeting import Clocks
-from hopline.records.trace import NONE, Trace
+from hopline.records.trace import NONE, Nanoseconds, Trace
 from hopline.study.dependencies import Dependencies, depend
+from hopline.study.host_time import HostTime, host_time, submitted
 from hopline.study.streams import EVENTS
 from hopline.study.threads import Thread, threads_of
 
@@ -28,7 +29,7 @@ class Source(NamedTuple):
     row
         The work that ended, or the call that launched.
     time
-        When it ended, or was called.
+        When it ended, or when the call handed the work over.
     ready
         When the work could begin as far as this goes: as soon as the quickest of its kind.
     through
@@ -46,10 +47,12 @@ class Source(NamedTuple):
 
 
 def on_common(trace: Trace, number: int, clocks: Clocks) -> Trace:
-    """A trace with the times of its events on the common clock."""
+    """A trace with the times of its events and steps on the common clock."""
     events = trace.events
     start, end = clocks.common(number, events.start), clocks.common(number, events.end)
-    return replace(trace, events=replace(events, start=start, end=end))
+    edges = clocks.common(number, np.array([(step.start, step.end) for step in trace.steps], np.int64).reshape(-1, 2))
+    steps = (replace(step, start=s, end=e) for step, (s, e) in zip(trace.steps, edges.tolist(), strict=True))
+    return replace(trace, events=replace(events, start=start, end=end), steps=tuple(steps))
 
 
 class Sources:
@@ -61,6 +64,8 @@ class Sources:
         self.traces = [on_common(trace, number, clocks) for number, trace in enumerate(traces)]
         self._dependencies = dict(enumerate(dependencies))
         self._threads: dict[int, dict[int, Thread]] = {}
+        self._submitted: dict[int, Nanoseconds] = {}
+        self._host: dict[int, HostTime] = {}
         self._communication = [{collective.row for collective in trace.collectives} for trace in traces]
 
     def start(self, trace: int, row: int) -> int:
@@ -91,7 +96,9 @@ class Sources:
         call = int(known.launch[row])
         if call == NONE:
             return []
-        time = self.start(trace, call)
+        if trace not in self._submitted:
+            self._submitted[trace] = submitted(self.traces[trace], known)
+        time = int(self._submitted[trace][call])
         ready = time + known.launching
         return [Source("launch", call, time, ready, max(self.end(trace, call), ready))]
 
@@ -119,9 +126,12 @@ class Sources:
             found = self._threads[trace] = threads_of(self.traces[trace], self.dependencies(trace))
         return found
 
-    def first(self, trace: int, thread: int) -> int:
-        """When a thread shows something first."""
-        return self.threads(trace)[thread].first
+    def host(self, trace: int) -> HostTime:
+        """When the host of a trace is seen to run."""
+        found = self._host.get(trace)
+        if found is None:
+            found = self._host[trace] = host_time(self.traces[trace], self.dependencies(trace))
+        return found
 
     def hold(self, trace: int, thread: int, time: int) -> tuple[int, int, int] | None:
         """(until, call, work) of the last call of a thread that the GPU held and that ended by ``time``."""

@@ -50,19 +50,29 @@ class Host:
         return np.where(keys[place] == calls, order[place], NONE).astype(np.int32)
 
 
-def host(start: Nanoseconds, end: Nanoseconds, thread: Index, launching: Index, blocking: Index) -> Host:
+def host(
+    start: Nanoseconds,
+    end: Nanoseconds,
+    thread: Index,
+    launching: Index,
+    blocking: Index,
+    submitted: Nanoseconds | None = None,
+) -> Host:
     """Points of the host.
 
     Parameters
     ----------
     start, end, thread
         Of each event of the trace.
+    submitted
+        When each call handed its work over; None: at its start.
     launching, blocking
         Rows of the calls that launched work, and of those that waited.
     """
     call = np.concatenate([launching, blocking, blocking]).astype(np.int32)
     what = np.repeat([LAUNCH, BLOCK, BACK], [len(launching), len(blocking), len(blocking)]).astype(np.int32)
-    time = np.where(what == BACK, end[call], start[call])
+    handed = start if submitted is None else submitted
+    time = np.choose(what, (handed[call], start[call], end[call]))
     order = np.lexsort((what, time))
     time, what, call = time[order], what[order], call[order]
     return Host(time, what, call, _chain(what.tolist(), call.tolist(), thread[call].tolist()))

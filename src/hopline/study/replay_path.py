@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from hopline.records.replay import Replay
-from hopline.records.what_if import UNEXPLAINED, Part
+from hopline.records.what_if import SILENT, UNEXPLAINED, Part
 from hopline.schedule.activities import HOST, KINDS, NONE, SYNC, Activities, Picoseconds
 
 TICK = 1e-12
@@ -33,9 +33,12 @@ def parts(activities: Activities, replay: Replay, quick: Picoseconds) -> tuple[P
         if before == NONE:
             spent["before"] += ready[row]
         elif (lag := ready[row] - end[before]) > 0:
-            launched = kind[before] in (HOST, SYNC) and kind[row] not in (HOST, SYNC)
-            usual = min(lag, usually[rank[row]][0 if launched else 1])
-            spent["launch" if launched else "gap"] += usual
-            spent[UNEXPLAINED] += lag - usual
+            launched = kind[before] in (HOST, SYNC)
+            if launched and kind[row] in (HOST, SYNC):
+                spent[SILENT] += lag
+            else:
+                usual = min(lag, usually[rank[row]][0 if launched else 1])
+                spent["launch" if launched else "gap"] += usual
+                spent[UNEXPLAINED] += lag - usual
         row = before
     return tuple(Part(name, ticks * TICK) for name, ticks in spent.most_common() if ticks)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hopline.records.trace import CALL, KERNEL, MEMSET, NONE, Index, Nanoseconds, Trace
 from hopline.schedule.activities import COMPUTE, COPY, HOST, SYNC
 from hopline.study.dependencies import Dependencies
+from hopline.study.host_time import HostTime, host_time, submitted
 from hopline.study.replay_host import BACK, LAUNCH, Host, host
 
 
@@ -66,7 +67,8 @@ def rank_part(trace: Trace, depend: Dependencies, offset: int, span: tuple[int, 
     blocked = blocked[events.end[blocked[:, 1]] <= events.end[blocked[:, 0]]]
     launch = depend.launch[gpu]
     known = (launch != NONE) & (events.start[launch] >= low)
-    points = host(events.start - low, events.end - low, events.lane, np.unique(launch[known]), np.unique(blocked[:, 0]))
+    calls = np.unique(launch[known]), np.unique(blocked[:, 0])
+    points = host(events.start - low, events.end - low, events.lane, *calls, submitted(trace, depend) - low)
     called = np.full(len(gpu), NONE, np.int32)
     called[known] = points.of(LAUNCH, launch[known])
     before, waits = depend.before[gpu], depend.waits
@@ -81,7 +83,9 @@ def rank_part(trace: Trace, depend: Dependencies, offset: int, span: tuple[int, 
     whole = _Rows(kind, gpu, start, end, end - start, np.where(began, start, 0), done, list(lags), list(usual))
     thread = np.flatnonzero(on & (events.kind >= CALL))
     edges = int(max(events.start[thread].min(initial=high) - low, 0)), _step_end(trace, low, high)
-    _add_host(whole, points, place[blocked[:, 1]], points.of(BACK, blocked[:, 0]), *edges)
+    seen = host_time(trace, depend)
+    seen = HostTime(seen.start - low, seen.end - low)
+    _add_host(whole, points, seen, place[blocked[:, 1]], points.of(BACK, blocked[:, 0]), *edges)
     return whole.part()
 
 
@@ -123,20 +127,26 @@ class _Rows:
     lag: list[Nanoseconds]
     usual: list[Nanoseconds]
 
-    def add(
-        self, kind: NDArray[np.uint8], start: Nanoseconds, end: Nanoseconds, work: Nanoseconds, begin: Nanoseconds
+    def add_host(
+        self,
+        start: Nanoseconds,
+        end: Nanoseconds,
+        work: Nanoseconds,
+        begin: Nanoseconds,
+        back: NDArray[np.bool_] | None = None,
     ) -> None:
-        """More rows, of no event."""
+        """More rows, of no event; ``back``: which are the end of a wait."""
+        kind = np.where(np.zeros(len(start), np.bool_) if back is None else back, SYNC, HOST).astype(np.uint8)
         self.kind = np.concatenate([self.kind, kind])
         self.event = np.concatenate([self.event, np.full(len(kind), NONE, np.int32)])
         self.start, self.end = np.concatenate([self.start, start]), np.concatenate([self.end, end])
         self.work, self.begin = np.concatenate([self.work, work]), np.concatenate([self.begin, begin])
 
-    def wait(self, pairs: Index) -> None:
-        """More pairs, without lags."""
+    def wait(self, pairs: Index, lag: Nanoseconds) -> None:
+        """More pairs, of lags that stay as measured."""
         self.pairs.append(pairs)
-        self.lag.append(np.zeros(len(pairs), np.int64))
-        self.usual.append(np.zeros(len(pairs), np.int64))
+        self.lag.append(lag)
+        self.usual.append(lag)
 
     def part(self) -> RankPart:
         """All of it."""
@@ -146,24 +156,32 @@ class _Rows:
         return RankPart(*columns, pairs, lag, usual)
 
 
-def _add_host(rows: _Rows, points: Host, waited: Index, back: Index, begins: int, ends: int | None) -> None:
-    """The chain of the host below the work, from its first event on, and the host's time after its last point."""
+def _add_host(
+    rows: _Rows, points: Host, seen: HostTime, waited: Index, back: Index, begins: int, ends: int | None
+) -> None:
+    """The chain of the host below the work, from its first event on, and the host's time after its last point.
+
+    What of the time between two points is not ``seen`` lies between them whatever the host costs: it is their lag.
+    """
     base, count = len(rows.kind), len(points)
     if not count:
         return
-    first = points.after == NONE
-    before = np.where(first, np.minimum(begins, points.time), points.time[points.after])
+    time, first = np.maximum(points.time, 0), base + count
+    begins = min(begins, int(time[0]))
+    before = np.where(points.after == NONE, begins, time[points.after])
     reach = before.copy()
     np.maximum.at(reach, back, rows.end[waited])
-    kind = np.where(points.what == BACK, SYNC, HOST).astype(np.uint8)
-    rows.add(kind, before, points.time, np.maximum(points.time - reach, 0), np.where(first, np.maximum(before, 0), 0))
-    number = np.arange(count, dtype=np.int32)
-    rows.wait(np.stack([number, points.after], 1)[~first] + base)
-    rows.wait(np.stack([back + base, waited], 1))
-    if ends is not None and ends > (last := int(points.time[-1])):
-        one = [np.array([value], np.int64) for value in (last, ends, ends - last, 0)]
-        rows.add(np.array([HOST], np.uint8), *one)
-        rows.wait(np.array([[base + count, base + count - 1]], np.int32))
+    work = seen.within(np.minimum(reach, time), time)
+    rows.add_host(before, time, work, np.zeros(count, np.int64), (points.what == BACK) & (reach > before))
+    rows.add_host(*(np.array([value]) for value in (begins, begins, 0, begins)))
+    number = np.arange(count, dtype=np.int32) + base
+    came = np.where(points.after == NONE, first, points.after + base)
+    rows.wait(np.stack([number, came], 1), time - before - seen.within(before, time))
+    rows.wait(np.stack([back + base, waited], 1), np.zeros(len(back), np.int64))
+    if ends is not None and ends > (last := int(time[-1])):
+        edges = np.array([last]), np.array([ends])
+        rows.add_host(*edges, own := seen.within(*edges), np.array([0]))
+        rows.wait(np.array([[first + 1, first - 1]], np.int32), ends - last - own)
 
 
 def _step_end(trace: Trace, low: int, high: int) -> int | None:

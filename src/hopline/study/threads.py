@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopline.records.trace import CALL, NONE, OP, Index, Nanoseconds, Trace
 from hopline.study.busy import union
@@ -59,15 +60,13 @@ class Turns:
 class Thread:
     """A thread that launches work or runs operators."""
 
-    first: int
     holds: Holds
     turns: Turns
 
 
 class Busy(NamedTuple):
-    """When a thread shows something: first of all, and in merged intervals."""
+    """When a thread shows something, in merged intervals."""
 
-    first: int
     start: Nanoseconds
     end: Nanoseconds
 
@@ -78,19 +77,24 @@ def threads_of(trace: Trace, dependencies: Dependencies) -> dict[int, Thread]:
     Threads that only ask whether events have come (NCCL's watchdog) are left out: nobody waits for them.
     """
     busy = _busy(trace, dependencies)
-    return {
-        lane: Thread(shown.first, _holds(trace, dependencies, lane), _turns(lane, busy)) for lane, shown in busy.items()
-    }
+    return {lane: Thread(_holds(trace, dependencies, lane), _turns(lane, busy)) for lane in busy}
 
 
 def active(trace: Trace, dependencies: Dependencies) -> Index:
     """Rows of operators and calls on threads that count, in order of start."""
-    kind, lane = trace.events.kind, trace.events.lane
+    kind = trace.events.kind
+    counts = counted_threads(trace, dependencies)
+    return np.flatnonzero(((kind == OP) | (kind == CALL)) & counts[trace.events.lane]).astype(np.int32)
+
+
+def counted_threads(trace: Trace, dependencies: Dependencies) -> NDArray[np.bool_]:
+    """Whether each lane is a thread that runs operators, launches work or waits for it, shape (lanes,)."""
+    lane = trace.events.lane
     counts = np.zeros(len(trace.lanes), np.bool_)
-    counts[lane[kind == OP]] = True
+    counts[lane[trace.events.kind == OP]] = True
     counts[lane[dependencies.launch[dependencies.launch != NONE]]] = True
     counts[lane[dependencies.blocked[:, 0]]] = True
-    return np.flatnonzero(((kind == OP) | (kind == CALL)) & counts[lane]).astype(np.int32)
+    return counts
 
 
 def _busy(trace: Trace, dependencies: Dependencies) -> dict[int, Busy]:
@@ -101,9 +105,7 @@ def _busy(trace: Trace, dependencies: Dependencies) -> dict[int, Busy]:
     rows, lanes = rows[order], lanes[order]
     bounds = np.append(np.flatnonzero(np.diff(lanes, prepend=NONE)), len(rows))
     return {
-        int(lanes[low]): Busy(
-            int(events.start[rows[low]]), *union(events.start[rows[low:high]], events.end[rows[low:high]])
-        )
+        int(lanes[low]): Busy(*union(events.start[rows[low:high]], events.end[rows[low:high]]))
         for low, high in pairwise(bounds.tolist())
     }
 
@@ -131,11 +133,11 @@ def _turns(lane: int, busy: dict[int, Busy]) -> Turns:
 
     Threads that work at the same time do not wait for one another, so nothing is taken for a turn then.
     """
-    _, start, end = busy[lane]
+    start, end = busy[lane]
     silent = np.append(EARLY, end[:-1])[: len(start)]
     since = np.full(len(start), EARLY, np.int64)
     thread = np.full(len(start), NONE, np.int32)
-    for other, (_, begun, ended) in busy.items():
+    for other, (begun, ended) in busy.items():
         if other == lane or not len(begun):
             continue
         first, last = np.searchsorted(begun, silent), np.searchsorted(begun, start) - 1

@@ -14,13 +14,14 @@ import numpy as np
 from hopline.errors import InputError, UnknownNameError
 from hopline.quantity import show
 from hopline.records.replay import Replay
-from hopline.records.what_if import STILL, UNEXPLAINED, WRONG, WhatIf, WhatIfs
+from hopline.records.what_if import SILENT, STILL, UNEXPLAINED, UNSEEN, WRONG, Part, WhatIf, WhatIfs, share
 from hopline.schedule.activities import COMPUTE, HOST, Activities
 from hopline.study.buckets import buckets
-from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free, priced, straggler
+from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free, straggler
 from hopline.study.contention import contention, relieved
 from hopline.study.replay_path import TICK, parts
 from hopline.study.replaying import TICKS, Inferred
+from hopline.study.swapping import priced
 
 Play = Callable[[Activities], Replay]
 Apply = Callable[[Inferred, Setting], Changed]
@@ -61,6 +62,10 @@ CHANGES: dict[str, Change] = {
     "host": Change("host {value:g} times as fast", faster(HOST), "factor", free(HOST)),
 }
 """By name. A machine or an algorithm in place of the measured one comes in as a price."""
+GIVEN = {"network": "--machine, or --latency and --bandwidth, put collectives on a network"}
+"""Changes that come with a price, and what makes one."""
+ASKED = tuple(name for name in CHANGES if name not in GIVEN)
+"""Changes that can be asked for by name alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,13 @@ class Question:
     def __post_init__(self) -> None:
         change = CHANGES.get(self.name)
         if change is None:
-            raise UnknownNameError("change", self.name, CHANGES)
+            raise UnknownNameError("change", self.name, ASKED)
+        if self.name in GIVEN and (self.value is not None or self.price is None):
+            given = "" if self.value is None else f"={self.value:g}"
+            raise InputError(
+                f"{self.name}{given}: expected communication={self.value or 2:g}, for collectives so many times as fast; "
+                f"{GIVEN[self.name]}"
+            )
         if self.value is None and change.takes and not change.takes.startswith("["):
             raise InputError(f"{self.name} has no {change.takes}: expected {self.name}=2, say")
         if self.value is not None and not change.takes:
@@ -102,25 +113,34 @@ def what_if(inferred: Inferred, questions: Sequence[Question], play: Play) -> Wh
     before = play(base.activities)
     errors = replay_errors(base, play)
     binds = parts(base.activities, before, base.quick)
-    still = sum(part.time for part in binds if part.name == UNEXPLAINED) / max(before.ticks * TICK, TICK)
-    refused = _refusal(base, errors, still)
+    refused = _refusal(base, errors, binds)
     limits = _Limits(base, play)
     answers = () if refused else tuple(_answer(base, question, before, play, limits) for question in questions)
-    ceiling = limits.of(_NO_COMMUNICATION)
-    told = f"{still:.1%} of the path stood still for no reason that the traces tell, and stays: a change may bring more"
+    off = max(map(abs, errors), default=0.0)
     return WhatIfs(
-        float(inferred.finish.max()) * TICKS * TICK, before.ticks * TICK, errors, ceiling, binds, slowdowns, answers,
-        (*inferred.premises, *PREMISES, *([told] if still > TOLD else [])), refused,
+        float(inferred.finish.max()) * TICKS * TICK, before.ticks * TICK, errors, limits.of(_NO_COMMUNICATION), binds,
+        slowdowns, tuple(replace(answer, within_error=abs(answer.gain) <= off) for answer in answers),
+        (*inferred.premises, *PREMISES, *_standing(binds)), refused,
     )  # fmt: skip
 
 
 TOLD = 0.01
-"""Share of the path that stood still from which on it is told."""
+"""Share of the path that stood still, or shows nothing of the host, from which on it is told."""
 PREMISES = (
     "launches, waits between streams and the order of calls stay as they were",
     "calls of a rank's threads follow one another as measured",
 )
 """Of every answer."""
+
+
+def _standing(binds: Sequence[Part]) -> list[str]:
+    """What of the path no change makes shorter."""
+    still, silent = share(binds, UNEXPLAINED), share(binds, SILENT)
+    told = (
+        (still, "of the path stood still for no reason that the traces tell, and stays: a change may bring more"),
+        (silent, "of the path shows nothing of the host, and stays: what it did or waited for is not in the traces"),
+    )
+    return [f"{part:.1%} {words}" for part, words in told if part > TOLD]
 
 
 def replay_errors(inferred: Inferred, play: Play) -> tuple[float, ...]:
@@ -135,20 +155,32 @@ def replay_errors(inferred: Inferred, play: Play) -> tuple[float, ...]:
     return tuple(((ends - measured) / measured).tolist())
 
 
-def _refusal(inferred: Inferred, errors: Sequence[float], still: float) -> str:
+def _refusal(inferred: Inferred, errors: Sequence[float], binds: Sequence[Part]) -> str:
     worst = int(np.argmax(np.abs(errors)))
     if abs(errors[worst]) > WRONG:
-        label = inferred.traces[worst].label
+        label, more = inferred.traces[worst].label, "more" if errors[worst] > 0 else "less"
         return (
-            f"what the traces tell makes the time of {label} {errors[worst]:+.1%} of what was measured: expected at most "
-            f"{WRONG:.0%}, so nothing is concluded; waits are missing in the trace, or give a span of whole steps"
+            f"played again from what the traces tell, {label} takes {_percent(errors[worst])} {more} than measured: "
+            f"expected at most {_percent(WRONG)}, so nothing is concluded; waits are missing in the trace, or give a span of "
+            "whole steps"
         )
+    still, silent = share(binds, UNEXPLAINED), share(binds, SILENT)
     if still > STILL:
         return (
-            f"{still:.0%} of the critical path stood still for no reason that the traces tell: expected at most {STILL:.0%}, "
-            "so nothing is concluded; trace with synchronisation events, or give a span of whole steps"
+            f"{_percent(still)} of the critical path stood still for no reason that the traces tell: expected at most "
+            f"{_percent(STILL)}, so nothing is concluded; trace with synchronisation events, or give a span of whole steps"
+        )
+    if still + silent > UNSEEN:
+        return (
+            f"in {_percent(silent)} of the critical path nothing is seen of the host: expected at most {_percent(UNSEEN)}, so "
+            "nothing is concluded; trace the CPU's operators of all threads, or give a span of whole steps"
         )
     return ""
+
+
+def _percent(part: float) -> str:
+    """``7.1 %`` or ``5 %``, without a sign."""
+    return f"{100 * abs(part):.1f}".removesuffix(".0") + " %"
 
 
 class _Limits:
@@ -173,7 +205,7 @@ def _answer(base: Inferred, question: Question, before: Replay, play: Play, limi
     words = question.words or change.words.format(value=question.value or 0, who=changed.who)
     return WhatIf(
         question.name, question.value, words, before.ticks * TICK, after.ticks * TICK, limit,
-        parts(changed.activities, after, base.quick), changed.premises, changed.at_most,
+        parts(changed.activities, after, base.quick), changed.premises, changed.at_most, prices=changed.prices,
     )  # fmt: skip
 
 
@@ -182,4 +214,5 @@ def sentence(answer: WhatIf) -> str:
     ends = f"{show(answer.before, 'time')} -> {show(answer.after, 'time')} ({-answer.gain:+.1%})"
     ceiling = "" if answer.ceiling is None else f", at best {show(answer.ceiling, 'time')}"
     most = " or less" if answer.at_most else ""
-    return f"{answer.words}: {ends}{most}{ceiling}; then {answer.next} is most of the path"
+    sure = ", no more than the replay is off by" if answer.within_error else ""
+    return f"{answer.words}: {ends}{most}{sure}{ceiling}; then {answer.next} is most of the path"

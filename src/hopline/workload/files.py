@@ -81,10 +81,10 @@ def find(name: str) -> Model:
 
 
 def text_of(name: str) -> str:
-    """The file of a model that comes with hopline. Raises UnknownNameError."""
-    if name not in model_names():
-        raise UnknownNameError("model", name, model_names())
-    return (_OURS / f"{name}.toml").read_text(encoding="utf-8")
+    """The file of a model, as ``find`` has it. Raises UnknownNameError, WorkloadError."""
+    find(name)
+    file = _OURS / f"{name}.toml" if name in model_names() else File(name)
+    return file.read_text(encoding="utf-8")
 
 
 def load(file: File) -> Model:
@@ -106,9 +106,16 @@ def loads(text: str, name: str) -> Model:
     except RecursionError:
         raise WorkloadError(f"{name}: nested too deeply to be a model file") from None
     except (msgspec.DecodeError, ValueError) as error:
-        raise WorkloadError(f"{name} is no model file: {error}") from None
+        raise WorkloadError(f"{name} is no model file: {_mended(str(error))}") from None
     except HoplineError as error:
         raise WorkloadError(f"{name}: {error}") from None
+
+
+def _mended(reason: str) -> str:
+    """What the TOML reader says, in words that say what to do."""
+    return reason.replace(
+        "Cannot overwrite a value", "a key or table stands there a second time: leave one of both away"
+    )
 
 
 def _model(raw: dict[str, Any]) -> Model:

@@ -19,6 +19,14 @@ KINDS: Mapping[str, str] = {
     "mla": "K and V are kept as one latent vector, beside a rotary key",
 }
 _MOST = 1 << 40
+_MOST_LAYERS = 10_000
+_SAYS: Mapping[str, tuple[str, ...]] = {
+    "mha": ("heads", "head", "value_head"),
+    "gqa": ("heads", "kv_heads", "head", "value_head"),
+    "mqa": ("heads", "head", "value_head"),
+    "mla": ("heads", "head", "value_head", "latent", "rope", "query_latent"),
+}
+"""Kind of attention -> what has a say in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,13 @@ class Attention:
         needed = {"mha": ("heads", "head"), "gqa": ("kv_heads", "head"), "mqa": ("head",), "mla": ("latent", "rope")}
         for name in needed[self.kind]:
             _check(f"attention.{name}", getattr(self, name), f"{self.kind} ({KINDS[self.kind]}) needs it")
+        for name in ("heads", "kv_heads", "head", "value_head", "latent", "rope", "query_latent"):
+            _check_none(f"attention.{name}", getattr(self, name))
+            if name not in _SAYS[self.kind] and getattr(self, name) not in (0, self.keys if name == "kv_heads" else 0):
+                raise WorkloadError(
+                    f"attention.{name} is {getattr(self, name)} beside {self.kind}: {KINDS[self.kind]}; leave it away, or "
+                    "mend the kind"
+                )
         if self.kind == "gqa" and self.heads and self.heads % self.kv_heads:
             raise WorkloadError(
                 f"attention.kv_heads is {self.kv_heads} beside {self.heads} heads: expected one that divides them"
@@ -65,15 +80,29 @@ class Attention:
         """Elements of a value of one head."""
         return self.value_head or self.head
 
+    def kept_keys(self, ranks: int) -> int:
+        """Heads of K and V that each of ``ranks`` tensor-parallel ranks keeps: whole ones, at least one."""
+        return -(-self.keys // ranks)
+
     def parameters(self, hidden: int, bias: bool = False) -> int:
         """Weights of one layer's attention."""
+        return self.split(hidden, 1, bias) + self.whole(hidden)
+
+    def split(self, hidden: int, ranks: int, bias: bool = False) -> int:
+        """Weights that each of ``ranks`` tensor-parallel ranks has of what they share: its heads (which ``ranks`` divide)."""
+        heads = self.heads // ranks
         if self.kind == "mla":
-            query = self.heads * (self.head + self.rope)
-            asks = self.query_latent * (hidden + query + 1) if self.query_latent else hidden * query
-            keeps = hidden * (self.latent + self.rope) + self.latent * (1 + self.heads * (self.head + self.values))
-            return asks + keeps + self.heads * self.values * hidden
-        made = self.heads * self.head + self.keys * (self.head + self.values)
-        return made * (hidden + bias) + self.heads * self.values * hidden
+            query = heads * (self.head + self.rope) * (self.query_latent or hidden)
+            return query + heads * ((self.head + self.values) * self.latent + self.values * hidden)
+        made = heads * self.head + self.kept_keys(ranks) * (self.head + self.values)
+        return made * (hidden + bias) + heads * self.values * hidden
+
+    def whole(self, hidden: int) -> int:
+        """Weights that every rank keeps: what makes the latent vectors, and their norms (as Megatron-LM and vLLM have it)."""
+        if self.kind != "mla":
+            return 0
+        asks = self.query_latent * (hidden + 1)
+        return asks + hidden * (self.latent + self.rope) + self.latent
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +121,7 @@ class Experts:
     def __post_init__(self) -> None:
         for name in ("count", "per_token", "width"):
             _check(f"experts.{name}", getattr(self, name))
+        _check_none("experts.shared", self.shared)
         if self.per_token > self.count:
             raise WorkloadError(f"experts.per_token is {self.per_token} of {self.count}: expected at most as many")
 
@@ -129,6 +159,13 @@ class Model:
     def __post_init__(self) -> None:
         for name in ("layers", "hidden", "width", "vocab"):
             _check(name, getattr(self, name))
+        if self.layers > _MOST_LAYERS:
+            raise WorkloadError(f"layers is {self.layers:,}: expected at most {_MOST_LAYERS:,}")
+        for name in ("name", "title"):
+            _check_text(name, getattr(self, name))
+        for key, source in self.sources.items():
+            _check_text(f"sources.{key}" if key else "source", source, needed=False)
+        _check_none("parameters", self.stated)
         _check("attention.heads", self.attention.heads)
         if self.experts and not 0 <= self.experts.first < self.layers:
             raise WorkloadError(f"experts.first is {self.experts.first} of {self.layers} layers: expected one of them")
@@ -147,12 +184,25 @@ class Model:
         """Weights of all routed experts of one layer."""
         return self.experts.count * self._mlp(self.experts.width) if self.experts else 0
 
+    def has_experts(self, layer: int) -> bool:
+        """Whether experts stand in for the MLP of ``layer``."""
+        return self.experts is not None and layer >= self.experts.first
+
     def layer_parameters(self, layer: int) -> int:
         """Weights of a layer without its routed experts."""
-        found = self.attention.parameters(self.hidden, self.bias) + 2 * self.hidden
-        if self.experts is None or layer < self.experts.first:
-            return found + self._mlp(self.width)
-        return found + self.experts.shared * self._mlp(self.experts.width) + self.experts.count * self.hidden
+        return self.layer_split(layer, 1) + self.layer_whole(layer)
+
+    def layer_split(self, layer: int, ranks: int) -> int:
+        """Weights of a layer that each of ``ranks`` tensor-parallel ranks has of what they share, without routed experts."""
+        found = self.attention.split(self.hidden, ranks, self.bias)
+        if self.experts is None or not self.has_experts(layer):
+            return found + self._mlp(-(-self.width // ranks))
+        return found + self._mlp(-(-self.experts.shared * self.experts.width // ranks))
+
+    def layer_whole(self, layer: int) -> int:
+        """Weights of a layer that every tensor-parallel rank keeps whole: norms, the router, what makes latent vectors."""
+        router = self.experts.count * self.hidden if self.experts and self.has_experts(layer) else 0
+        return self.attention.whole(self.hidden) + 2 * self.hidden + router
 
     @property
     def embedding(self) -> int:
@@ -181,3 +231,14 @@ _STATED = 0.02
 def _check(name: str, value: int, why: str = "") -> None:
     if not 0 < value <= _MOST:
         raise WorkloadError(f"{name} is {value}: expected a whole number above 0{f', {why}' if why else ''}")
+
+
+def _check_none(name: str, value: int) -> None:
+    if not 0 <= value <= _MOST:
+        raise WorkloadError(f"{name} is {value}: expected a whole number of at least 0")
+
+
+def _check_text(name: str, text: str, needed: bool = True) -> None:
+    """Raise WorkloadError for what would not print as one line of text."""
+    if (needed and not text.strip()) or not text.isprintable():
+        raise WorkloadError(f"{name} is {text[:40]!r}: expected a line of text that can be printed")
