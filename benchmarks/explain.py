@@ -52,7 +52,8 @@ def main() -> None:
         small = plain_copies(sources(Path(folder)), Path(folder, "small"))
         print(f"{len(small)} traces, {total(small) / 1e6:.1f} MB of JSON; {TARGETS}")
         compare("as they are", small)
-        times, period = max(2, round(LARGE / total(small))), span(small)
+        written = sum(len(json.dumps(json.loads(file.read_text()))) for file in small)
+        times, period = max(2, round(LARGE / written)), span(small)
         large = [repeat(file, Path(folder, "large", file.name), times, period) for file in small]
         print(f"the same repeated {times} times: {total(large) / 1e6:.0f} MB")
         compare("repeated", large)

@@ -8,7 +8,9 @@ import pytest
 from hopline.errors import InputError
 from hopline.jobs.step_inputs import changed, inputs
 from hopline.jobs.step_parts import Parts, Pipe, Price, Sending, Window
-from hopline.jobs.stepping import Aim, answer, best_buckets, naive
+from hopline.jobs.bucket_counts import best as best_buckets
+from hopline.jobs.step_solving import Aim
+from hopline.jobs.stepping import answer, naive
 from hopline.model.step import Slow
 
 BOOK = Parts(0.02, Sending(0.0076), 0.002)

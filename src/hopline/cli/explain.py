@@ -39,6 +39,13 @@ def _new_report(ctx: click.Context, param: click.Parameter, value: File | None) 
     return value
 
 
+def _new_overlay(ctx: click.Context, param: click.Parameter, value: File | None) -> File | None:
+    del ctx, param
+    if value is not None:
+        resolve("hopline.formats.overlay:check_name")(str(value))
+    return value
+
+
 @click.command(epilog=EXAMPLES)
 @click.argument("files", nargs=-1, metavar="FILE|FOLDER...")
 @click.option(
@@ -54,7 +61,7 @@ def _new_report(ctx: click.Context, param: click.Parameter, value: File | None) 
     help="One page with figures and tables that needs no network (.html).",
 )  # fmt: skip
 @click.option(
-    "--perfetto", type=click.Path(path_type=File), metavar="FILE",
+    "--perfetto", type=click.Path(path_type=File), callback=_new_overlay, metavar="FILE",
     help="All ranks on one clock with waiting, transfer and the critical path, for ui.perfetto.dev (.json, .json.gz).",
 )  # fmt: skip
 @click.option("--example", type=click.Path(path_type=File), metavar="FOLDER", help="Write made-up traces there first.")

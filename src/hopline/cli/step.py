@@ -12,11 +12,12 @@ import click
 
 from hopline.cli.network_options import network_options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
-from hopline.cli.step_options import asked
+from hopline.cli.step_options import Number, asked
 from hopline.cli.step_page import data
 from hopline.jobs import stepping
 from hopline.jobs.loading import resolve
-from hopline.jobs.stepping import Aim
+from hopline.jobs.step_inputs import OWN
+from hopline.jobs.step_solving import Aim
 from hopline.show import step as pages
 from hopline.show.document import print_document
 
@@ -39,9 +40,7 @@ Examples:
 @quantity("--update", "time", "The optimizer's update, after compute and communication.")
 @quantity("--comm", "time", "What communication takes alone (or give --size, and what it goes over).")
 @quantity("--comm-after", "time", "The same after a change: both are compared.")
-@click.option(
-    "--faster", type=click.FloatRange(0, min_open=True), metavar="K", help="Or: communication K times as fast."
-)
+@click.option("--faster", type=Number(0, above=True), metavar="K", help="Or: communication K times as fast.")
 @quantity("--ready", "time", "When its gradients are there, in seconds of compute; with buckets, those of the first.")
 @quantity("--backward", "time", "With buckets: gradients come in that last part of compute (default: two thirds).")
 @click.option("--buckets", type=click.IntRange(1), metavar="B", help="Gradients travel in so many equal buckets.")
@@ -54,13 +53,9 @@ Examples:
 @network_options
 @quantity("--request", "size", "With --bandwidth: bytes of a request,", least=1)
 @quantity("--turnaround", "time", "and how long it is on its way;")
-@click.option("--in-flight", type=click.FloatRange(1), metavar="N", help="so many of them at once at most.")
-@click.option(
-    "--slow-compute", type=click.FloatRange(1), metavar="X", help="Compute takes X times as long beside communication."
-)
-@click.option(
-    "--slow-comm", type=click.FloatRange(1), metavar="X", help="Communication takes X times as long beside compute."
-)
+@click.option("--in-flight", type=Number(1), metavar="N", help="so many of them at once at most.")
+@click.option("--slow-compute", type=Number(1), metavar="X", help="Compute takes X times as long beside communication.")
+@click.option("--slow-comm", type=Number(1), metavar="X", help="Communication takes X times as long beside compute.")
 @click.option("--stages", type=click.IntRange(1), metavar="P", help="Stages of a pipeline (1F1B).")
 @click.option(
     "--microbatches", type=click.IntRange(1), metavar="M", help="Micro-batches; without --stages they are accumulated."
@@ -82,7 +77,7 @@ def step(
     """
     if target is not None and budget is not None:
         raise click.UsageError("--target is of the step, --budget of communication: give one of them")
-    question = asked(told)
+    question = asked({**told, "budget": budget})
     aim = Aim(target, False) if target is not None else Aim(budget, True) if budget is not None else None
     found = stepping.answer(question.parts, question.after, aim, question.words, search=question.parts.cut)
     last = question.after or question.parts
@@ -92,6 +87,6 @@ def step(
     if as_json:
         print_json(data(found, naive))
         return
-    print_document(pages.page(found, naive))
+    print_document(pages.page(found, naive, OWN))
     if plot is not None:
         click.echo(f"\nPicture: {plot}")

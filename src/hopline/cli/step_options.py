@@ -5,6 +5,7 @@ What belongs here: which options go together, and what they mean.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,22 @@ from hopline.model.step import Slow
 from hopline.quantity import show
 
 Told = Mapping[str, Any]
+
+
+class Number(click.FloatRange):
+    """A finite number of at least ``least`` (or above it)."""
+
+    def __init__(self, least: float, above: bool = False) -> None:
+        super().__init__(min=least, min_open=above)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Text to a float; what is not finite is refused."""
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return found
+
+
 _NETWORK = ("machine", "ranks", "places", "nics", "levels", "reduce")
 
 
@@ -73,6 +90,7 @@ def _line(told: Told) -> Sending:
 
 def _collective(told: Told) -> tuple[Sending, tuple[str, ...]]:
     """The collective's closed form on a network."""
+    resolve("hopline.jobs.collectives.names:asked")(told["op"], told["algorithm"])
     given = {name: told[name] for name in (*_NETWORK, "latency", "bandwidth")}
     if told["machine"] is not None and told["ranks"] is not None:
         network(**{**given, "ranks": 1, "places": ()})
@@ -80,20 +98,33 @@ def _collective(told: Told) -> tuple[Sending, tuple[str, ...]]:
         gamma = None if told["reduce"] is None else 1 / told["reduce"]
         ground = resolve("hopline.jobs.subgroups:of_machine")(machine, told["ranks"], told["places"], gamma)
         made, premises = ground.network(told["ranks"]), ground.grown(told["ranks"])
+        cut = [text] if (text := ground.uneven(told["ranks"])) else []
     else:
         made = network(**given)
-        premises = made.premises
+        premises, cut = made.premises, []
     pricing = resolve("hopline.jobs.collective_prices:Pricing")(made, told["op"], told["algorithm"])
     if made.ranks > 1 and told["size"] and not pricing.price(told["size"]).bytes:
         raise click.UsageError(f"--op {told['op']} moves no bytes: expected a collective that does, like all_reduce")
     price: Callable[[float], Price] = pricing.price
-    words = [pricing.words(told["size"]), *(f"{premise.text}: {premise.effect}" for premise in premises)]
+    words = [pricing.words(told["size"]), *cut, *(f"{premise.text}: {premise.effect}" for premise in premises)]
     return Sending(size=told["size"], price=price), tuple(words)
 
 
 # --- which go together
 
 
+_SENT = ("comm", "size")
+_OVERLAPS = ("ready", "buckets", "bucket_size")
+_NEEDS_ONE: Mapping[str, tuple[str, ...]] = {
+    "faster": _SENT,
+    "ready": _SENT,
+    "buckets": _SENT,
+    "budget": _SENT,
+    "backward": ("buckets", "bucket_size"),
+    "slow_compute": _OVERLAPS,
+    "slow_comm": _OVERLAPS,
+}
+"""Option -> those of which it needs one."""
 _NEEDS = {
     "comm_after": ("comm",),
     "bucket_size": ("size",),
@@ -133,14 +164,16 @@ def _check(told: Told) -> None:
         for needed in _NEEDS.get(name, ()):
             if needed not in given:
                 raise click.UsageError(f"{_option(name)} needs {_option(needed)}")
+    for name in given:
+        if name in _NEEDS_ONE and not set(_NEEDS_ONE[name]) & set(given):
+            raise click.UsageError(f"{_option(name)} needs {' or '.join(map(_option, _NEEDS_ONE[name]))}")
+    if told["stages"] == 1 and {"virtual", "hop"} & set(given):
+        raise click.UsageError("--virtual and --hop are of several stages, and --stages is 1")
     for name in ("latency", "bandwidth"):
         if name in given and "size" not in given:
             raise click.UsageError(f"{_option(name)} needs --size")
     if "size" in given and "op" not in given and "bandwidth" not in given:
         raise click.UsageError(f"{show(told['size'], 'size')} over what? Give --bandwidth, or --op with a network")
-    cut = "buckets" in given or "bucket_size" in given
-    if "backward" in given and not cut:
-        raise click.UsageError("--backward needs --buckets or --bucket-size: one collective is told by --ready")
     if not told["compute"]:
         raise click.UsageError("--compute is 0: expected more")
 

@@ -34,6 +34,8 @@ def data(found: Answer, naive: float | None) -> dict[str, Any]:
         "choices": [_effect(effect) for effect in found.choices],
         "best_buckets": found.best_buckets,
         "best_step_s": found.best_step,
+        "most_buckets": found.most_buckets,
+        "least_s": found.least,
         "naive_step_s": naive,
         "target_s": found.target,
         "target_is": None if found.target is None else "communication" if found.budget else "step",

@@ -38,9 +38,9 @@ def most(parts: Parts) -> int:
 
 
 def best(parts: Parts) -> int:
-    """The number with the shortest step, the first of equals; contention counts."""
+    """The number with the shortest step, the first of equals; as many as there can be where more cost nothing."""
     taken = _Taken(parts)
-    return solving.least(taken, taken.least, most(parts))
+    return most(parts) if taken.free else solving.least(taken, taken.least, most(parts))
 
 
 def reaching(parts: Parts, seconds: float) -> Counted | None:
@@ -98,6 +98,11 @@ class _Taken:
         self.begin = parts.begin(self.whole, parts.amounts())
         self._slow = _slows(parts)
         self._alone: Callable[[float], float] = lru_cache(maxsize=1 << 16)(self._price)
+
+    @property
+    def free(self) -> bool:
+        """Whether buckets have no start-up, so that more of them are ever better."""
+        return not self._slow and self.parts.sending.price is None and not (self.parts.sending.size and self._alone(0.0))
 
     def _price(self, size: float) -> float:
         return self.parts.sending.parts([size])[0].time

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from hopline.errors import UnknownNameError
+from hopline.errors import HoplineError, UnknownNameError
 from hopline.jobs.collectives import names
 from hopline.jobs.collectives.ground import Ground, prices
-from hopline.jobs.collectives.pricing import contenders, fastest
+from hopline.jobs.collectives.pricing import Contender, contenders, fastest
 from hopline.jobs.networks import Network
 from hopline.jobs.step_parts import Price
 from hopline.quantity import counted, show
@@ -23,6 +23,7 @@ class Pricing:
     def __init__(self, network: Network, operation: str, algorithm: str | None = None) -> None:
         self.network, self.asked = network, names.asked(operation, algorithm)
         self._ground = Ground.of(network)
+        self._contenders: list[Contender] = []
         self._found: dict[int, tuple[Timed, float]] = {}
 
     def best(self, size: float) -> Timed:
@@ -36,16 +37,25 @@ class Pricing:
     def _best(self, size: float) -> tuple[Timed, float]:
         whole = math.ceil(size)
         if whole not in self._found:
-            taking, left = contenders(self.asked.benchmark, self._ground, [whole])
-            if self.asked.algorithm:
-                known = [one.entry.algorithm for one in taking]
-                taking = [one for one in taking if one.entry.algorithm == self.asked.algorithm]
-                reason = next((out.reason for out in left if out.algorithm == self.asked.algorithm), "")
-                if not taking:
-                    raise UnknownNameError(f"algorithm ({reason or 'of this collective'})", self.asked.algorithm, known)
-            first = fastest(taking, whole)[0]
+            first = fastest(self._taking(whole), whole)[0]
             self._found[whole] = first.at(whole), first.form(whole, first.number(whole)).sent
         return self._found[whole]
+
+    def _taking(self, size: int) -> list[Contender]:
+        """Those that can be asked for ``size``: which the network allows is found once."""
+        if not self._contenders:
+            self._contenders = self._asked(size)
+        return [one for one in self._contenders if _fits(one, size)] or self._asked(size)
+
+    def _asked(self, size: int) -> list[Contender]:
+        taking, left = contenders(self.asked.benchmark, self._ground, [size])
+        if not self.asked.algorithm:
+            return taking
+        known = [one.entry.algorithm for one in taking]
+        if self.asked.algorithm not in known:
+            reason = next((out.reason for out in left if out.algorithm == self.asked.algorithm), "of this collective")
+            raise UnknownNameError(f"algorithm ({reason})", self.asked.algorithm, known)
+        return [one for one in taking if one.entry.algorithm == self.asked.algorithm]
 
     def price(self, size: float) -> Price:
         """Seconds of one."""
@@ -63,3 +73,11 @@ class Pricing:
             one += f" at most, {show(best.least, 'time')} at least (its closed form is one of bounds; the upper one counts)"
         one += f" ({prices(self._ground)})" if prices(self._ground) else ""
         return one if self.asked.algorithm else f"{one}; each bucket takes its fastest"
+
+
+def _fits(contender: Contender, size: int) -> bool:
+    try:
+        contender.at(size)
+    except HoplineError:
+        return False
+    return True

@@ -57,7 +57,8 @@ def _compute(parts: Parts, value: float) -> Parts:
     changed = replace(parts, compute=value)
     factor = exact(changed.whole) / exact(parts.whole)
     ready, backward = (
-        None if time is None else min(float(exact(time) * factor), changed.whole) for time in (parts.ready, parts.backward)
+        None if time is None else min(float(exact(time) * factor), changed.whole)
+        for time in (parts.ready, parts.backward)
     )
     return replace(changed, ready=ready, backward=backward)
 

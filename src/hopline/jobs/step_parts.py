@@ -25,7 +25,7 @@ BACKWARD = Fraction(2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Seconds of one message or collective: start-ups, bytes, and what is neither; ``least``: a lower bound, where it is less."""
+    """Seconds of one message or collective: start-ups, bytes, and what is neither; ``least``: a lower bound of all."""
 
     start: float = 0.0
     bytes: float = 0.0

@@ -85,7 +85,9 @@ def least(cost: Callable[[int], float], bound: Span, high: int) -> int:
     return best
 
 
-def reaching(holds: Callable[[int], bool], may: Callable[[int, int], bool], high: int, last: bool = False) -> int | None:
+def reaching(
+    holds: Callable[[int], bool], may: Callable[[int, int], bool], high: int, last: bool = False
+) -> int | None:
     """The first (``last``: the last) number from 1 to ``high`` that ``holds``; ``may``: whether any of a span could."""
     waiting = [(1, high)]
     while waiting:

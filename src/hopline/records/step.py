@@ -176,9 +176,13 @@ class Reached:
     Attributes
     ----------
     now, value
-        What it is and what it has to be; None: it reaches the time nowhere.
+        What it is and what it has to be, the nearest to that; None: it reaches the time nowhere.
     best
-        Seconds that remain even where it is as good as it can be.
+        The fewest seconds of all that were looked at.
+    more
+        Whether more of it is better.
+    until
+        Of what is counted: the last number that reaches it, ``value`` being the first; None: there is no last one.
     """
 
     name: str
@@ -186,6 +190,8 @@ class Reached:
     now: float
     value: float | None
     best: float
+    more: bool = False
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +210,10 @@ class Answer:
         What a tenth of each input brings, and half or twice of what is counted.
     target, reached
         Seconds that are aimed at, and what each input would have to be; ``budget``: communication's own, not the step's.
-    best_buckets, best_step
-        The number of buckets with the shortest step; None: they were not asked about.
+    best_buckets, best_step, most_buckets
+        The number of buckets with the shortest step, and up to which number was looked; None: they were not asked about.
+    least
+        Seconds of the step where collectives whose price is one of bounds take the lower ones; None: they are none.
     words
         What is sent, how it is priced, and what is taken for granted.
     """
@@ -222,6 +230,13 @@ class Answer:
     best_buckets: int | None
     best_step: float | None
     words: tuple[str, ...]
+    most_buckets: int | None = None
+    least: float | None = None
+
+    @property
+    def bytes_unknown(self) -> bool:
+        """Whether communication was told as a time."""
+        return any(effect.name == "communication" for effect in self.effects)
 
     @property
     def last(self) -> Stepped:

@@ -78,7 +78,11 @@ def _ends(orders: Sequence[Sequence[Task]], virtual: int, cost: dict[bool, int],
             places[stage] += 1
             waiting.append((stage + 1 if forward else stage - 1) % stages)
     if any(place < len(tasks) for place, tasks in zip(places, orders, strict=True)):
-        raise SimulationError("the stages of this pipeline wait for one another for ever")
+        batches = len({batch for _, batch, _ in orders[0]})
+        raise SimulationError(
+            f"{batches} micro-batches in {virtual} interleaved chunks on {stages} stages wait for one another for ever: "
+            f"micro-batches must be a multiple of stages, like {-(-batches // stages) * stages}"
+        )
     return clocks
 
 
