@@ -105,6 +105,98 @@ def test_a_line(capsys):
     assert len(data["now"]["buckets"]) == 24
 
 
+LINE = ["--compute", "20ms", "--update", "2ms", "--size", "192MiB", "--bandwidth", "50GB/s", "--latency", "30us"]
+SOLVED = {
+    "compute": (BOOK[2:], "--compute", "26.6666ms"),
+    "update": (["--compute", "20ms", "--comm", "7.6ms", "--ready", "17ms"], "--update", "26ms"),
+    "communication": (["--compute", "20ms", "--update", "2ms"], "--comm", "22.66666ms"),
+    "gradients ready": (BOOK, "--ready", "24.77777ms"),
+    "bytes sent": ([*LINE[:4], *LINE[6:]], "--size", "24.33333ms"),
+    "bandwidth": ([*LINE[:6], "--latency", "30us"], "--bandwidth", "24.33333ms"),
+    "latency": ([*LINE[:8], "--buckets", "200"], "--latency", "22.033333ms"),
+}
+GIVEN = {"--compute": "20ms", "--update": "2ms", "--comm": "7.6ms", "--ready": "17ms", "--size": "192MiB", "--bandwidth": "50GB/s",
+         "--latency": "50us"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "case"), SOLVED.items(), ids=SOLVED)
+def test_what_is_printed_reaches_it(capsys, name, case):
+    """Typed in as it stands there, and the last digit further it no longer does."""
+    rest, option, target = case
+    out = told(capsys, *rest, option, GIVEN[option], "--target", target)
+    line = next(line for line in out[out.index("To reach") :].splitlines() if line.startswith(f"  {name}  "))
+    printed = line.rsplit("  ", 1)[1].strip()
+    seconds = answered(capsys, *rest, option, whole(printed), "--target", target)["now"]["step_s"]
+    assert seconds <= float(target[:-2]) / 1000
+    number, unit = printed.split()
+    step = 10.0 ** -len(number.partition(".")[2]) * (-1 if name == "bandwidth" else 1)
+    further = f"{float(number) + step:.6f} {unit}"
+    assert (
+        answered(capsys, *rest, option, whole(further), "--target", target)["now"]["step_s"] > float(target[:-2]) / 1000
+    )
+
+
+def whole(printed):
+    """Bytes are whole: a size in binary units is typed in bytes."""
+    number, unit = printed.split()
+    return f"{int(float(number) * 2**20)} B" if unit == "MiB" else printed
+
+
+def test_buckets_that_reach_it_are_typed_back(capsys):
+    out = told(capsys, *LINE, "--buckets", "8", "--target", "22.25ms")
+    assert "The best number of equal buckets of up to 100,000 is 310" in out
+    line = next(line for line in out[out.index("To reach") :].splitlines() if line.startswith("  buckets "))
+    first, last = (int(number) for number in line.rsplit("  ", 1)[1].split(" to "))
+    steps = {
+        n: answered(capsys, *LINE, "--buckets", str(n))["now"]["step_s"] for n in (first - 1, first, last, last + 1)
+    }
+    assert max(steps[first], steps[last]) <= 0.02225 < min(steps[first - 1], steps[last + 1])
+
+
+def test_the_next_thing_is_of_communication(capsys):
+    last = told(capsys, *BOOK).partition("Next\n")[2].splitlines()
+    assert last[0].startswith("Communication costs the step 7.600 ms")
+    assert "buckets beside compute 1 -> 8" in last[0]
+    assert last[1].startswith("Of the rest this moves most: compute 20.00 ms -> 18.00 ms")
+    hops = [
+        "--compute",
+        "20ms",
+        "--comm",
+        "0.2ms",
+        "--stages",
+        "4",
+        "--microbatches",
+        "8",
+        "--hop",
+        "1ms",
+        "--buckets",
+        "4",
+    ]
+    first = told(capsys, *hops).partition("Next\n")[2].splitlines()[0]
+    assert "hop" not in first
+
+
+def test_times_alone_do_not_tell_how_many_buckets(capsys):
+    out = told(capsys, *BOOK, "--ready", "9.5ms", "--buckets", "8")
+    assert "The best number of buckets cannot be told from times alone" in out
+    assert "buckets 8 -> 16" not in out.partition("Next\n")[2]
+    free = told(capsys, *LINE[:8], "--buckets", "8")
+    assert "More buckets are ever better, up to the 100,000 that were looked at." in free
+
+
+def test_factors_of_a_network_are_told_as_such(capsys):
+    out = told(capsys, "--compute", "20ms", "--size", "192MiB", "--op", "all_reduce", "-n", "16", "--latency", "1us", "--bandwidth", "50GB/s")  # fmt: skip
+    assert "bandwidth of the network       x 1      x 1.1" in out
+    uneven = ["--level", "4:1us:400GB/s", "--level", "3:5us:50GB/s"]
+    out = told(capsys, "--compute", "20ms", "--size", "192MiB", "--op", "all_reduce", *uneven)
+    assert "The collective's closed form is one of bounds: the step takes" in out
+
+
+def test_the_bubble_is_a_part_of_its_own(capsys):
+    out = told(capsys, "--compute", "96ms", "--comm", "4ms", "--stages", "8", "--microbatches", "32")
+    assert "compute                 96.00 ms\n  bubble of the pipeline  21.00 ms" in out
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -146,6 +238,16 @@ BAD = {
     "two aims": ("--compute 1ms --comm 1ms --target 1ms --budget 1ms", "give one of them"),
     "a window alone": ("--compute 1ms --size 1MiB --bandwidth 1GB/s --request 1KiB", "--request needs --turnaround"),
     "too large": ("--compute 1e300s --comm 1e300s --faster 1e-300", "too large or too small"),
+    "faster than any number": ("--compute 1ms --comm 1ms --faster nan", "'nan' is not a finite number"),
+    "faster without end": ("--compute 1ms --comm 1ms --faster inf", "'inf' is not a finite number"),
+    "no number in flight": ("--compute 1ms --size 1MiB --bandwidth 1GB/s --request 1KiB --turnaround 1us --in-flight nan", "not a finite"),
+    "no number slower": ("--compute 1ms --comm 1ms --ready 1ms --slow-compute nan", "not a finite number"),
+    "slower without end": ("--compute 1ms --comm 1ms --ready 1ms --slow-comm inf", "not a finite number"),
+    "slower beside nothing": ("--compute 1ms --comm 1ms --slow-compute 2", "--slow-compute needs --ready or --buckets"),
+    "faster at nothing": ("--compute 1ms --faster 2", "--faster needs --comm or --size"),
+    "buckets of nothing": ("--compute 1ms --buckets 2", "--buckets needs --comm or --size"),
+    "a hop of one stage": ("--compute 1ms --stages 1 --microbatches 2 --hop 1us", "of several stages"),
+    "an unknown collective on a machine": ("--compute 1ms --size 1MiB --op nonsense --machine dgx-h100", "unknown collective"),
     "a picture of nothing": ("--compute 1ms --plot step.txt", "kind of picture"),
 }  # fmt: skip
 

@@ -66,6 +66,42 @@ def test_bytes_follow_the_data_type(capsys):
     assert sizes == [4096 * 4096 * 2, 4096 * 4096, 4096 * 4096 / 2]
 
 
+@pytest.mark.parametrize(("typed", "tokens"), [("2Mi", 1 << 21), ("8 Ki", 8192), ("8192", 8192)])
+def test_tokens_are_typed_in_binary_units(capsys, typed, tokens):
+    assert answered(capsys, "llama-3-8b", "--phase", "decode", "--sequence", typed)["kv_cache"]["tokens"] == tokens
+
+
+def test_a_models_file_as_data_and_as_it_is(capsys, tmp_path):
+    assert answered(capsys, "llama-3-8b", "--show")["parameters"] == 8_030_261_248
+    code, out, _ = hopline(capsys, "workload", "llama-3-8b", "--show")
+    file = tmp_path / "own.toml"
+    file.write_text(out)
+    assert (code, hopline(capsys, "workload", str(file), "--show")) == (0, (0, out, ""))
+
+
+def test_as_many_ranks_as_are_asked_for_on_a_machine(capsys):
+    data = answered(capsys, "llama-3-8b", "--dp", "12", "--machine", "dgx-h100")
+    assert data["prices"][0]["time_s"] > 0
+    assert any("groups of 12 ranks do not fill groups of 8 evenly" in premise for premise in data["premises"])
+
+
+def test_what_is_said_of_stages_memory_and_replicas(capsys):
+    _, out, _ = hopline(capsys, "workload", "deepseek-v3", "--ep", "8", "--dp", "8", "--pp", "16", "--phase", "prefill")
+    assert "What a rank of stage 2 of 16, which sends most, sends for a prompt" in out
+    assert "What a prompt goes through in 16 stages" in out
+    assert "at least" not in out
+    _, out, _ = hopline(capsys, "workload", "llama-3-8b", "--dp", "4", "--tp", "2", "--zero", "1")
+    assert "4, 2 apart: ranks 0, 2, 4, ... make a group" in out
+    assert (
+        "weights 7.479 GiB, gradients 14.96 GiB, optimizer 11.22 GiB (Adam: 12 B a parameter; without activations)"
+        in out
+    )
+    _, out, _ = hopline(capsys, "workload", "llama-3-8b", "--dp", "4", "--phase", "decode")
+    assert "Nothing is sent for a token of each sequence: the ranks of one replica send to one another" in out
+    _, out, _ = hopline(capsys, "workload", "deepseek-v3", "--tp", "8", "--ep", "8", "--phase", "decode")
+    assert "Mind: each of 8 tensor-parallel ranks sends all tokens to experts, 8 times the bytes" in out
+
+
 def test_zero_3_in_a_step_of_several_micro_batches(capsys):
     data = answered(capsys, "llama-3-8b", "--dp", "16", "--zero", "3", "--batch", "32", "--grad-dtype", "bf16")
     moved = sum(one["size"] * one["count"] for one in data["sent"])
@@ -84,7 +120,33 @@ BAD = {
     "an unknown type": ("llama-3-8b --dtype bf17", "'bf17' is not one of"),
     "no tokens": ("llama-3-8b --sequence 0", "is below 1"),
     "too many tokens": ("llama-3-8b --sequence 99999999999", "sequence is 99999999999"),
-    "an unknown file to show": ("my.toml --show", "unknown model"),
+    "tokens in thousands": ("llama-3-8b --sequence 4k", "'4k' is ambiguous: it could be 4000 or 4096 (4Ki)"),
+    "tokens that are none": ("llama-3-8b --sequence 4.5", "'4.5' is no number of tokens"),
+    "a missing file to show": ("my.toml --show", "cannot be read as a model file"),
+    "an unknown model to show": ("llama-70b --show", "did you mean 'llama-3-70b'"),
+    "options of no model": ("--json --dp 3", "--dp needs a MODEL"),
+    "a file of no model": ("--show", "--show needs a MODEL"),
+    "options beside a file": ("llama-3-8b --show --tp 2", "--tp does not go with --show"),
+    "ZeRO in decode": ("llama-3-8b --phase decode --zero 3", "--zero does not go with --phase decode"),
+    "gradients in prefill": (
+        "llama-3-8b --phase prefill --grad-dtype bf16",
+        "--grad-dtype does not go with --phase prefill",
+    ),
+    "a cache in training": ("llama-3-8b --kv-dtype fp8", "--kv-dtype does not go with --phase training"),
+    "chunks in decode": ("llama-3-8b --pp 2 --vpp 2 --phase decode", "--vpp does not go with --phase decode"),
+    "tokens to no experts": ("llama-3-8b --dp 2 --dispatch fp8", "--ep is 1"),
+    "a shared sequence in decode": ("llama-3-8b --cp 4 --phase decode", "cp is 4 in decode"),
+    "uneven chunks": (
+        "llama-3-8b --pp 3 --vpp 2 --batch 6",
+        "32 layers over 3 stages of 2 chunks: expected a multiple of 6",
+    ),
+    "chunks of few micro-batches": (
+        "llama-3-8b --pp 4 --vpp 2 --batch 6",
+        "micro-batches must be a multiple of stages",
+    ),
+    "a sequence in parts of one": ("llama-3-8b --sequence-parallel", "tp is 1"),
+    "an odd sequence in parts": ("llama-3-8b --tp 2 --sequence-parallel --sequence 4097", "tp 2 for 4097 tokens"),
+    "all tokens to experts": ("deepseek-v3 --tp 2 --ep 2", "add --sequence-parallel"),
 }
 
 

@@ -1,14 +1,16 @@
 """A step from question to answer: every number that is solved for reaches what was asked, and no more than it."""
 
+import itertools
 import math
 from dataclasses import replace
 
 import pytest
 
-from hopline.errors import InputError
+from hopline.errors import InputError, SimulationError
+from hopline.jobs.bucket_counts import best as best_buckets
+from hopline.jobs.bucket_counts import most, reaching
 from hopline.jobs.step_inputs import changed, inputs
 from hopline.jobs.step_parts import Parts, Pipe, Price, Sending, Window
-from hopline.jobs.bucket_counts import best as best_buckets
 from hopline.jobs.step_solving import Aim
 from hopline.jobs.stepping import answer, naive
 from hopline.model.step import Slow
@@ -68,21 +70,118 @@ def test_requests_in_flight_for_a_budget():
     assert reached(line)["bandwidth"] is None
 
 
-def test_the_fewest_buckets_that_reach_it():
+def test_the_buckets_that_reach_it():
     parts = Parts(0.02, LINE, 0.002, buckets=8)
-    found = reached(answer(parts, aim=Aim(0.02215)))
-    assert found["buckets"] == 34
-    assert (
-        float(replace(parts, buckets=34).stepped().step) <= 0.02215 < float(replace(parts, buckets=33).stepped().step)
+    (row,) = (row for row in answer(parts, aim=Aim(0.02215)).reached if row.name == "buckets")
+    steps = {n: float(replace(parts, buckets=n).stepped().step) for n in (33, 34, 313, 314, 315, 316, 317)}
+    assert (row.value, row.until) == (34, max(n for n, step in steps.items() if step <= 0.02215))
+    assert steps[34] <= 0.02215 < min(steps[33], steps[row.until + 1])
+    (size,) = (row for row in answer(parts, aim=Aim(0.02215)).reached if row.name == "bucket size")
+    assert (size.value, size.until) == (math.ceil(192 * 2**20 / 34), math.ceil(192 * 2**20 / row.until))
+    for one in (size.value, size.until):
+        assert float(replace(parts, buckets=None, bucket=one).stepped().step) <= 0.02215
+
+
+def test_more_buckets_of_a_time_alone_are_ever_better():
+    (row,) = (
+        row for row in answer(replace(BOOK, ready=0.0095, buckets=8), aim=Aim(0.0225)).reached if row.name == "buckets"
     )
-    assert found["bucket size"] == math.ceil(192 * 2**20 / 34)
+    assert (row.value, row.until) == (16, None)
 
 
-@pytest.mark.parametrize("slow", [Slow(), Slow(1.2, 1.4)])
-def test_the_best_number_of_buckets_is_the_best(slow):
-    parts = Parts(0.02, Sending(size=64 * 2.0**20, latency=400e-6, bandwidth=20e9), 0.0, buckets=4, slow=slow)
-    steps = {n: round(float(replace(parts, buckets=n).stepped().step), 12) for n in range(1, 100)}
-    assert best_buckets(parts) == min(steps, key=lambda n: (steps[n], n))
+def priced(size):
+    """A collective by the faster of two algorithms."""
+    return min(Price(5e-6, size / 2e9), Price(150e-6, size / 6e9), key=lambda price: price.time)
+
+
+def falling(size):
+    """A fitted curve that falls where its protocol changes."""
+    return Price(5e-6, size / 2e9) if size < 1e6 else Price(150e-6, size / 6e9)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        Parts(0.02, Sending(size=64 * 2.0**20, latency=400e-6, bandwidth=20e9), buckets=4),
+        Parts(0.02, Sending(size=64 * 2.0**20, latency=400e-6, bandwidth=20e9), buckets=4, slow=Slow(1.2, 1.4)),
+        Parts(0.02, Sending(size=64 * 2.0**20, latency=90e-6, bandwidth=20e9), buckets=4, slow=Slow(1.0, 3.0)),
+        Parts(0.02, Sending(size=100_000_007.0, price=priced), buckets=4),
+        Parts(0.02, Sending(size=100_000_007.0, price=priced), buckets=4, backward=0.004),
+        Parts(0.02, Sending(size=100_000_007.0, price=falling, rises=False), buckets=4, backward=0.004),
+        Parts(0.02, Sending(size=97.0, latency=1e-5, bandwidth=1e4), buckets=4),
+    ],
+)
+def test_the_best_number_of_buckets_is_the_best(parts):
+    """Against every number up to 200, or as many as are looked at, by the exact course."""
+    high = min(200, most(parts))
+    begin = parts.begin(parts.whole, parts.amounts())
+    told = replace(parts, backward=parts.whole - begin)
+    steps = {n: round(float(replace(told, buckets=n).stepped().step), 12) for n in range(1, high + 1)}
+    best = min(steps, key=lambda n: (steps[n], n))
+    assert best_buckets(parts) == best
+    target = (min(steps.values()) + steps[4]) / 2
+    good = [n for n, step in steps.items() if step <= target]
+    found = reaching(parts, target)
+    assert found.first == good[0]
+    if found.last is not None and found.last < high:
+        assert found.last == good[-1]
+
+
+def test_compute_is_solved_for_where_hops_do_not_shrink_with_it():
+    parts = Parts(0.02, Sending(0.00065), ready=0.007, buckets=8, slow=Slow(1.0, 2.0), pipe=Pipe(4, 8, 1, 1e-4))
+    found = answer(parts, aim=Aim(0.027))
+    (row,) = (row for row in found.reached if row.name == "compute")
+    assert 0.018 <= row.value < 0.02
+    assert (
+        changed(parts, "compute", row.value).seconds()
+        <= 0.027
+        < changed(parts, "compute", row.value * 1.00001).seconds()
+    )
+    assert all(math.isfinite(row.best) for row in found.reached)
+    small = changed(parts, "compute", 1e-4)
+    assert small.ready / small.whole == pytest.approx(parts.ready / parts.whole)
+    assert small.seconds() < 0.027
+
+
+def test_levers_that_lock_are_left_out():
+    found = answer(Parts(0.096, Sending(0.004), pipe=Pipe(4, 5, 2)))
+    assert {effect.name for effect in found.choices} >= {"micro-batches"}
+    with pytest.raises(SimulationError, match="micro-batches must be a multiple of stages"):
+        Parts(0.1, pipe=Pipe(*lock())).stepped()
+
+
+def lock():
+    """Stages, micro-batches and chunks that wait for one another for ever."""
+    shapes = itertools.product(range(2, 6), range(1, 12), range(2, 5))
+    return next(shape for shape in shapes if _locks(*shape))
+
+
+def _locks(*shape):
+    try:
+        Parts(0.1, pipe=Pipe(*shape)).stepped()
+    except SimulationError:
+        return True
+    return False
+
+
+def test_a_choice_that_is_worse_is_no_better_one():
+    parts = Parts(0.02, LINE, 0.002, buckets=best_buckets(Parts(0.02, LINE, 0.002, buckets=8)))
+    (buckets,) = answer(parts).choices
+    assert (buckets.better, buckets.gain) == (buckets.now, 0)
+    assert all(effect.gain >= 0 for case, _ in CASES.values() for effect in answer(case).choices)
+
+
+def test_a_price_of_bounds_makes_a_range():
+    sending = Sending(size=100.0, price=lambda size: Price(1e-3, size * 1e-5, 0.0, 1e-3))
+    found = answer(Parts(0.02, sending, 0.002))
+    assert (float(found.now.step), found.least) == (pytest.approx(0.024), pytest.approx(0.023))
+    assert answer(BOOK).least is None
+
+
+def test_next_to_nothing_is_nothing():
+    """What has to be gone is 0, not a picosecond's part of one."""
+    found = answer(Parts(0.02, Sending(0.0076), 0.002), aim=Aim(0.022))
+    assert reached(found)["communication"] == 0.0
 
 
 def test_amdahl_is_of_what_is_exposed():

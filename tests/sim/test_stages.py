@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from hopline.errors import InputError
+from hopline.errors import InputError, SimulationError
 from hopline.model.bubble import bubble, closed
-from hopline.sim.stages import order, simulate_stages
+from hopline.sim.stages import Pipeline, _ends, order, simulate_stages
 
 SHAPES = [
     (p, m, v)
@@ -77,3 +77,28 @@ def test_no_such_pipeline(shape):
     stages, batches, virtual = shape
     with pytest.raises(InputError, match="expected at"):
         bubble(stages, batches, 1.0, 1.0, virtual)
+
+
+@pytest.mark.parametrize(("stages", "batches", "virtual"), [(4, 8, 1), (4, 8, 2), (3, 6, 3), (4, 5, 2), (2, 7, 1)])
+def test_a_pipeline_that_is_asked_again_answers_as_a_new_one(stages, batches, virtual):
+    pipeline = Pipeline(stages, batches, virtual)
+    for hop in (0.0, 1.0, 0.1, 0.5, 0.05, 5.0, 0.3, 0.15, 0.55, 0.02, 3.0, 0.0):
+        for scale in (1.0, 0.25):
+            ways = scale, 2 * scale, hop * scale
+            found = pipeline.bubble(*ways)
+            assert found == simulate_stages(stages, batches, ways[0], ways[1], virtual, ways[2])
+
+
+def test_the_longest_way_is_as_long_as_the_last_stage_takes():
+    """Against the clocks of the schedule, in ticks."""
+    for shape in ((4, 8, 2), (3, 5, 1), (2, 6, 3)):
+        orders = [order(shape[0], stage, *shape[1:]) for stage in range(shape[0])]
+        for forward, backward, wire in ((2, 4, 0), (2, 4, 1), (3, 1, 7), (1, 0, 2)):
+            _, clocks = _ends(orders, shape[2], {True: forward, False: backward}, wire)
+            found = Pipeline(*shape).bubble(forward * shape[2], backward * shape[2], wire)
+            assert found.makespan == max(clocks)
+
+
+def test_what_waits_for_ever_says_what_would_not():
+    with pytest.raises(SimulationError, match=r"5 micro-batches in 3 .* on 4 stages .* a multiple of stages, like 8"):
+        simulate_stages(4, 5, 1.0, 2.0, 3)

@@ -135,6 +135,86 @@ def test_threads_hand_over_and_back():
     assert points.after.tolist() == [NONE, 0, 1, 2, 3, 3, 5]
 
 
+def points(calls):
+    """(what, call) in order, and what each came after; ``calls``: (start, end, thread, waits)."""
+    start, end, thread, waits = (np.array(column) for column in zip(*calls, strict=True))
+    found = host(start, end, thread.astype(np.int32), np.flatnonzero(~waits), np.flatnonzero(waits))
+    return list(zip(found.what.tolist(), found.call.tolist(), strict=True)), found.after.tolist()
+
+
+def test_at_one_time_stamp_what_returns_comes_first():
+    found, after = points([(0, 100, 2, True), (100, 104, 2, False), (104, 200, 2, True), (200, 210, 2, True)])
+    assert found == [(BLOCK, 0), (BACK, 0), (LAUNCH, 1), (BLOCK, 2), (BACK, 2), (BLOCK, 3), (BACK, 3)]
+    assert after == [NONE, 0, 1, 2, 3, 4, 5]
+
+
+def test_calls_without_length_keep_their_order():
+    """In whole microseconds four calls may share a time stamp with the return of another and the begin of one that goes on."""
+    calls = [(0, 50, 2, True), (50, 90, 2, True), (50, 50, 2, False), (50, 50, 2, True), (50, 50, 2, False)]
+    found, _ = points(calls)
+    assert found == [
+        (BLOCK, 0), (BACK, 0), (LAUNCH, 2), (BLOCK, 3), (BACK, 3), (LAUNCH, 4), (BLOCK, 1), (BACK, 1),
+    ]  # fmt: skip
+    nested, _ = points([(0, 50, 2, True), (10, 50, 2, True)])
+    assert nested == [(BLOCK, 0), (BLOCK, 1), (BACK, 1), (BACK, 0)]
+
+
+def loop(grain=1, later=0, steps=3):
+    """A launch at the very moment at which the wait before it returns, ``steps`` times: kernels of 1000 us, each waited for.
+
+    ``later``: by how many nanoseconds kernels end after the calls that waited for them, as clocks differ; ``grain``: of the clock.
+    """
+    rows, now = [], 0
+    for number in range(steps):
+        end = now + 1_008_000
+        rows.append((CALL, "cudaLaunchKernel", now, now + 4_000, THREAD, 2 * number + 1))
+        rows.append(
+            (CALL, "cudaDeviceSynchronize", now + 4_000, end + 2_000 - 2_000 * bool(later), THREAD, 2 * number + 2)
+        )
+        rows.append((KERNEL, "a", now + 8_000, end + later, STREAM, 2 * number + 1))
+        now = end + 2_000 - 2_000 * bool(later)
+    rows = [(*row[:2], *(at // grain * grain for at in row[2:4]), *row[4:]) for row in rows]
+    rows.sort(key=lambda row: (row[2], -row[3]))
+    return trace(rows, steps=[Step(1, 0, now)])
+
+
+@pytest.mark.parametrize(("grain", "later"), [(1, 0), (1000, 0), (1, 700)])
+def test_a_launch_as_a_wait_returns_comes_after_it(grain, later):
+    """Kernels twice as fast: all of their time is waited for, 1500 of 3000 us."""
+    one = loop(grain, later)
+    seen = activities([one], clocks(0), [], [depend(one)])
+    found, played = seen.activities, simulate_activities(seen.activities)
+    assert (played.end // 1000 == seen.end).all()
+    assert seen.end.max() == pytest.approx(one.steps[0].end, abs=1)
+    work = np.where(found.kind == COMPUTE, found.work // 2, found.work)
+    after = simulate_activities(type(found)(**{**columns(found), "work": work}))
+    assert (played.end.max() - after.end.max()) // 1000 == pytest.approx(1_500_000, abs=2 * later + 1)
+
+
+def repeating(again):
+    """Two launches, one after the other, and their kernels: of one id, or of two; the first call is one of the driver in one
+    of the runtime.
+    """
+    ids = (1, 1) if again else (1, 2)
+    rows = [
+        (CALL, "cudaLaunchKernel", 1_000, 3_000, THREAD, ids[0]),
+        (CALL, "cuLaunchKernel", 1_500, 2_500, THREAD, ids[0]),
+        (KERNEL, "a", 6_000, 50_000, STREAM, ids[0]),
+        (CALL, "cudaLaunchKernel", 60_000, 63_000, THREAD, ids[1]),
+        (KERNEL, "b", 66_000, 90_000, STREAM, ids[1]),
+    ]
+    return trace(rows, steps=[Step(1, 0, 100_000)])
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_repeated_correlation_ids_are_named(again):
+    one = repeating(again)
+    assert depend(one).repeated == (2 if again else 0)
+    doubt = activities([one], clocks(0), [], [depend(one)]).doubt
+    told = "in the trace of rank 0 the correlation ids of 2 of 2 works on its GPU stand for several calls each"
+    assert doubt.startswith(told) if again else not doubt
+
+
 def test_nothing_in_the_span_and_clocks_that_nothing_joins():
     one = trace(ONE)
     with pytest.raises(InputError, match="nothing happens"):

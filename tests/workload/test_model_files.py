@@ -68,6 +68,22 @@ BAD = {
     "a source of nothing": (OWN + '[sources]\nlayer = "x"', "'layer' is no key of this file"),
     "no latent": (OWN.replace('"gqa"', '"mla"'), "attention.latent is 0"),
     "too many experts": (OWN + "[experts]\ncount = 2\nper_token = 4\nwidth = 8", "experts.per_token is 4 of 2"),
+    "too many layers": (
+        OWN.replace("layers = 2", "layers = 1000000000"),
+        "layers is 1,000,000,000: expected at most 10,000",
+    ),
+    "fewer than no shared experts": (
+        OWN + "[experts]\ncount = 4\nper_token = 1\nwidth = 8\nshared = -3",
+        "experts.shared is -3: expected a whole number",
+    ),
+    "a negative latent": (OWN + "latent = -64", "attention.latent is -64"),
+    "a negative value": (OWN + "value_head = -64", "own.toml: attention.value_head is -64"),
+    "a latent beside heads": (OWN + "latent = 64", "attention.latent is 64 beside gqa"),
+    "heads of keys beside mha": (OWN.replace('"gqa"', '"mha"'), "attention.kv_heads is 2 beside mha"),
+    "no name": (OWN.replace('"small"', '""'), "name is '': expected a line of text"),
+    "a name that paints": (OWN.replace('"small"', '"a\\u001b[31m"'), "name is 'a\\x1b[31m': expected a line of text"),
+    "a source of two lines": (OWN.replace("layers", 'source = "a\\nb"\nlayers', 1), "source is 'a\\nb'"),
+    "a key twice": (OWN + "head = 8", "stands there a second time"),
     "a number too large": (OWN.replace("hidden = 64", f"hidden = {1 << 50}"), "hidden is"),
 }
 
@@ -79,6 +95,18 @@ def test_a_wrong_file_names_the_key(text, said):
     assert "own.toml" in str(caught.value)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_heads_of_keys_may_be_told_where_they_are_all_heads():
+    mha = loads(OWN.replace('"gqa"', '"mha"').replace("kv_heads = 2", "kv_heads = 8"), "own")
+    assert mha.attention.keys == 8
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_parts_of_tensor_parallel_ranks_make_the_whole(name):
+    model = find(name)
+    for layer in (0, model.layers - 1):
+        assert 8 * model.layer_split(layer, 8) + model.layer_whole(layer) == model.layer_parameters(layer)
 
 
 def test_no_such_model(tmp_path):
@@ -97,6 +125,11 @@ SPREAD = {
     "chunks of one stage": (lambda: Parallel(vpp=2), "interleaved over several"),
     "heads in uneven parts": (lambda: Parallel(tp=3).check(LLAMA), "tp is 3 for 32 heads"),
     "more stages than layers": (lambda: Parallel(pp=64).check(LLAMA), "64 stages of 1 chunks for 32 layers"),
+    "chunks in uneven parts": (lambda: Parallel(pp=3, vpp=2, batch=3).check(LLAMA), "expected a multiple of 6"),
+    "chunks of few micro-batches": (lambda: Parallel(pp=4, vpp=2, batch=6).check(LLAMA), "multiple of stages"),
+    "a part of a token's cache": (lambda: Parallel(cp=2).check(LLAMA, "decode"), "cp is 2 in decode"),
+    "shards of nothing": (lambda: Parallel(dp=2, zero=3).check(LLAMA, "decode"), "zero is 3 in decode"),
+    "a sequence in parts of one": (lambda: Parallel(sequence_parallel=True), "tp is 1"),
     "experts of a dense model": (lambda: Parallel(dp=2, ep=2).check(LLAMA), "has no experts"),
 }
 

@@ -107,7 +107,7 @@ def _collective(told: Told) -> tuple[Sending, tuple[str, ...]]:
         raise click.UsageError(f"--op {told['op']} moves no bytes: expected a collective that does, like all_reduce")
     price: Callable[[float], Price] = pricing.price
     words = [pricing.words(told["size"]), *cut, *(f"{premise.text}: {premise.effect}" for premise in premises)]
-    return Sending(size=told["size"], price=price), tuple(words)
+    return Sending(size=told["size"], price=price, rises=pricing.rises), tuple(words)
 
 
 # --- which go together

@@ -21,6 +21,8 @@ _CLOSE = 1e-10
 """Seconds from a target within which a step is worked out exactly."""
 _MOST_PRICED = 1024
 """Buckets that are tried where each number asks for prices of a collective, or for a course with contention."""
+_MOST_TRIED = 128
+"""Buckets that are tried one by one, where prices fall at some size, so that no bound holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Counted:
 def most(parts: Parts) -> int:
     """Numbers up to which are looked at: all that there can be, or as many as can be looked at in time."""
     found = step.MOST_BUCKETS if parts.sending.size is None else min(step.MOST_BUCKETS, int(parts.sending.size))
+    if not parts.sending.rises:
+        return min(found, _MOST_TRIED)
     return min(found, _MOST_PRICED) if parts.sending.price is not None or _slows(parts) else found
 
 
@@ -102,7 +106,9 @@ class _Taken:
     @property
     def free(self) -> bool:
         """Whether buckets have no start-up, so that more of them are ever better."""
-        return not self._slow and self.parts.sending.price is None and not (self.parts.sending.size and self._alone(0.0))
+        return (
+            not self._slow and self.parts.sending.price is None and not (self.parts.sending.size and self._alone(0.0))
+        )
 
     def _price(self, size: float) -> float:
         return self.parts.sending.parts([size])[0].time
@@ -146,6 +152,8 @@ class _Taken:
         The last bucket comes after compute, and all of them after the first; contention only adds to that.
         """
         size = self.parts.sending.size
+        if not self.parts.sending.rises:
+            return 0.0
         smallest = self._alone((size or 1.0) / last if size is None or size != int(size) else float(int(size) // last))
         span = (self.whole - self.begin) / last
         bound = max(self.whole + smallest, self.begin + span + max(first * smallest, self._line(first)))

@@ -26,6 +26,11 @@ class Pricing:
         self._contenders: list[Contender] = []
         self._found: dict[int, tuple[Timed, float]] = {}
 
+    @property
+    def rises(self) -> bool:
+        """Whether more bytes never cost less."""
+        return self._ground.rises
+
     def best(self, size: float) -> Timed:
         """The fastest algorithm, or the one that was asked for, at ``size`` bytes (a part of one is a whole one)."""
         return self._best(size)[0]

@@ -97,7 +97,9 @@ def explain(
     asked = usual(traces) if questions is None else questions
     if asked and any(len(trace.work) for trace in traces):
         again = _again(traces, steps, span)
-        played = what_if(inferred(traces, (again.start, again.end), matched, dependencies), asked, simulate_activities)
+        number = again.step.number if again.step else None
+        made = inferred(traces, (again.start, again.end), matched, dependencies, number)
+        played = what_if(made, asked, simulate_activities)
         where = "" if again is span else f"{again.what}, the median one"
         given = questions is not None and tuple(questions) != usual(traces)
         explained = replace(explained, what_ifs=played, played=where, asked=given)

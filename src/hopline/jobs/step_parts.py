@@ -17,7 +17,7 @@ from hopline.model import bubble, step
 from hopline.model.step import NO_CONTENTION, Slow
 from hopline.quantity import POSITIVE, exact, show
 from hopline.records.step import Bubble, Stepped
-from hopline.sim.stages import simulate_stages
+from hopline.sim.stages import Pipeline
 
 BACKWARD = Fraction(2, 3)
 """Of compute, where nothing else is told: a backward pass has two matrix products for each one of a forward pass."""
@@ -71,6 +71,8 @@ class Sending:
         On all times, on start-ups, and on bandwidth: what changes are told by.
     lower
         Whether a price that is one of bounds counts with the lower one.
+    rises
+        Whether more bytes never cost less: a fitted curve may fall where its protocol changes.
     """
 
     seconds: float | None = None
@@ -83,6 +85,7 @@ class Sending:
     starts: float = 1.0
     wires: float = 1.0
     lower: bool = False
+    rises: bool = True
 
     def parts(self, amounts: list[float]) -> list[Price]:
         """The prices of buckets: of bytes, or of parts of the whole."""
@@ -131,7 +134,10 @@ def _bubble(pipe: Pipe, compute: float) -> Bubble:
     ways = float(each * (1 - BACKWARD)), float(each * BACKWARD)
     if pipe.hop == 0 and bubble.closed(pipe.stages, pipe.microbatches, pipe.virtual):
         return bubble.bubble(pipe.stages, pipe.microbatches, *ways, pipe.virtual)
-    return simulate_stages(pipe.stages, pipe.microbatches, *ways, pipe.virtual, pipe.hop)
+    return _pipeline(pipe.stages, pipe.microbatches, pipe.virtual).bubble(*ways, pipe.hop)
+
+
+_pipeline = lru_cache(maxsize=16)(Pipeline)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def _together(ranks: int, step: int, job: int, span: int) -> int:
     All of them, where each block lies within one span; else the most of which each part of a block does.
     """
     block = ranks * step
-    if span % block == 0 or job <= span - span % block:
+    if span % block == 0 or job <= span:
         return ranks
     return math.gcd(ranks, span // step) if span % step == 0 else 1
 

@@ -56,11 +56,12 @@ def inferred(
     span: tuple[int, int] | None = None,
     matched: Matched | None = None,
     dependencies: Sequence[Dependencies] | None = None,
+    step: int | None = None,
 ) -> Inferred:
-    """The activities of ``traces``."""
+    """The activities of ``traces``; ``step``: number of the step that ``span`` is."""
     together = meet(traces) if matched is None else matched
     depends = [depend(trace) for trace in traces] if dependencies is None else dependencies
-    found = activities(traces, together.clocks, together.meetings, depends, span)
+    found = activities(traces, together.clocks, together.meetings, depends, span, step)
     return replace(found, premises=(*found.premises, *together.told))
 
 

@@ -155,7 +155,7 @@ def _copies(job: Job) -> Iterator[Sent]:
     if p.sequence_parallel:
         count = held(model, p, job.stage).whole
         formula = f"{counted(count, 'parameter')} that tp does not split"
-        yield job.message("gradients of norms", "tp", "all_reduce", count * DTYPES[dtype], 1, formula, dtype)
+        yield job.message("unsplit gradients", "tp", "all_reduce", count * DTYPES[dtype], 1, formula, dtype)
 
 
 def _cache(job: Job) -> Iterator[Sent]:

@@ -1,11 +1,18 @@
-"""NCCL's protocols: what a hop, a launch and a byte cost by each, as NCCL's own tuning has it.
+"""NCCL's protocols as ``library`` reckons with them: what a hop, a launch and a byte cost by each.
 
-What belongs here: the numbers of src/graph/tuning.cc (as of 5067397). What a collective makes of them is ``library``.
+What belongs here: NCCL's own numbers (``nccl.numbers``, their one home) by kind of algorithm and wires, in SI. What a collective
+makes of them is ``library``; what NCCL itself makes of them is ``nccl``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from hopline.model.nccl import numbers as given
+from hopline.records.nccl_names import PROTOCOLS as NAMES
+
+_US = 1e-6
+_KINDS = {"ring": "Ring", "tree": "Tree"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +25,24 @@ class Protocol:
     efficiency: dict[str, float]
 
 
-def _protocol(name: str, bases: str, nvlink: str, pci: str, net: str, efficiencies: str) -> Protocol:
-    """Each text: the ring's and the tree's number, latencies in µs."""
-    kinds = ("ring", "tree")
-    hops = {(kind, wires): float(us) * 1e-6 for wires, row in (("nvlink", nvlink), ("pci", pci), ("net", net))
-            for kind, us in zip(kinds, row.split(), strict=True)}  # fmt: skip
-    base = {kind: float(us) * 1e-6 for kind, us in zip(kinds, bases.split(), strict=True)}
-    return Protocol(name, base, hops, dict(zip(kinds, map(float, efficiencies.split()), strict=True)))
+_EFFICIENCY = {
+    "LL": {"ring": given.RING_LL, "tree": given.TREE / given.TREE_LL},
+    "LL128": {"ring": given.RING_LL128, "tree": given.TREE * given.RING_LL128},
+    "Simple": {"ring": 1.0, "tree": given.TREE},
+}
+"""A tree by LL128 with the ring's part, whatever the number of nodes."""
 
 
-PROTOCOLS = (
-    _protocol("LL", "6.6 6.8", "0.6 0.6", "1.0 1.0", "2.7 5.0", f"0.5 {0.92 / 3.8}"),
-    _protocol("LL128", "14 14", "1.9 1.25", "2.5 1.9", "4.0 8.5", f"0.92 {0.92 * 0.92}"),
-    _protocol("Simple", "8.4 8.4", "3.4 4.0", "5.7 4.0", "14 14", "1 0.92"),
-)
-FAR_RING = 1.4
+def _protocol(name: str) -> Protocol:
+    at = given.place(name)
+    base = {kind: given.BASE[algorithm][at] * _US for kind, algorithm in _KINDS.items()}
+    hops = given.numbers(given.LATEST).hop
+    hop = {(kind, wires): hops[wires][own][at] * _US for wires in hops for kind, own in _KINDS.items()}
+    return Protocol(name, base, hop, _EFFICIENCY[name])
+
+
+PROTOCOLS = tuple(map(_protocol, NAMES))
+FAR_RING = given.PLATEAU["ampere"]
 """Simple rings over several nodes pay their latency this many times."""
-NET_OVERHEAD = 1e-6
+NET_OVERHEAD = given.NET_OVERHEAD["intel"] * _US
 """Over several nodes a ring's near hop takes at least as long."""

@@ -14,6 +14,10 @@ Shape = tuple[int, ...]
 STATES = ("scheduled", "started", "completed")
 """Put into a stream; its kernel runs (and may wait for others); done."""
 SCHEDULED, STARTED, COMPLETED = STATES
+UNKNOWN = "unknown"
+"""State of a call that was put in with others, where what closes them is not in the dump."""
+WAITING = frozenset({SCHEDULED, STARTED})
+"""States of calls that are not done."""
 
 BreakKind = Literal["op", "dtype", "size", "absent", "scheduled", "state", "stuck", "unknown"]
 BREAKS: dict[BreakKind, str] = {
@@ -29,6 +33,8 @@ BREAKS: dict[BreakKind, str] = {
 """Kind of a break -> what it says, in the order in which one is looked for at a call."""
 MISMATCHES: frozenset[BreakKind] = frozenset({"op", "dtype", "size"})
 """Breaks that are a defect of the program by themselves: nobody need be late."""
+ALIKE: frozenset[BreakKind] = frozenset({"scheduled", "state", "stuck"})
+"""Breaks in which all came and made the call alike: what holds it is elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Call:
     op
         ``all_reduce`` and the like, as in ``records.trace.Collective``, or the recorder's own word where that is unknown.
     state
-        One of STATES.
+        One of STATES, or UNKNOWN. Of calls that were put in together it is that of all of them.
     point
         Whether it is a send or receive.
     source, target
@@ -62,6 +68,8 @@ class Call:
         Seconds after which the watchdog gives up; None: not told.
     where
         The line of the program that made the call, or "".
+    batch
+        Whether it was put in together with others (those of its number), which start and end as one.
     """
 
     record: int
@@ -80,6 +88,7 @@ class Call:
     completed: int | None = None
     timeout: float | None = None
     where: str = ""
+    batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +120,8 @@ class Dump:
         Whether calls are left out in between (a dump of active calls only).
     told
         What is odd about the file.
+    timed
+        Whether it says when kernels start; else calls stay SCHEDULED until they are done.
     """
 
     source: str
@@ -122,6 +133,7 @@ class Dump:
     whole: bool = True
     gaps: bool = False
     told: tuple[str, ...] = ()
+    timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +168,10 @@ class Break:
         Seconds from the first rank's call to the last sign of any rank: at least that long; None: no times.
     timeout
         Seconds; None: not told.
+    meets
+        Of a send or receive, what should meet it at the other rank; else "".
+    timed
+        Whether the dumps of all that wait say when kernels start.
     """
 
     kind: BreakKind
@@ -169,6 +185,29 @@ class Break:
     detail: str = ""
     waited: float | None = None
     timeout: float | None = None
+    meets: str = ""
+    timed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A dump that ends before calls that others are done with, which they cannot be without its rank.
+
+    Attributes
+    ----------
+    rank, group
+        Whose dump, and the group in which it shows; None: the dump ends before all others begin.
+    reached, done
+        Number of its last call in the group, and of the last one that others are done with.
+    earlier
+        Seconds from its last sign to the last of all; None: no times.
+    """
+
+    rank: int
+    group: Group | None
+    reached: int
+    done: int
+    earlier: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,15 +223,19 @@ class Hang:
     compared
         Number of collectives that could be compared on at least two ranks.
     breaks
-        The first of each group, those that follow from no other first.
+        The first of each group (of sends and receives, of each pair of ranks), those that follow from no other first.
     roots
-        Number of leading ``breaks`` that follow from no other.
-    circle
-        Groups of which each waits for a rank that waits in the next; () where there is none.
+        Number of leading ``breaks`` that follow from no other but of their circle.
+    circles
+        Breaks each of which waits for a rank that waits in the next, and the last for one in the first.
     last
         Rank -> its last call of any group (None: it has none).
     told
         What else should be known.
+    earlier
+        Differences of sizes in calls that all are done with, the first of each group.
+    behind
+        Dumps that are older than the others, or cut.
     """
 
     ranks: tuple[int, ...]
@@ -201,6 +244,8 @@ class Hang:
     compared: int
     breaks: tuple[Break, ...]
     roots: int
-    circle: tuple[Group, ...]
+    circles: tuple[tuple[Break, ...], ...]
     last: Mapping[int, Call | None]
     told: tuple[str, ...] = ()
+    earlier: tuple[Break, ...] = ()
+    behind: tuple[Behind, ...] = ()

@@ -78,7 +78,10 @@ class WhatIf:
     premises
         What the answer takes to be so, a sentence each.
     at_most
-        Whether waiting that the traces cannot tell from transfer is in what was made faster: the change brings this or less.
+        Whether waiting that the traces cannot tell from transfer is in what was made faster, and makes a difference: the
+        change brings this or less.
+    surely
+        Seconds of the step if all of that is waiting, which stays: the change brings this or more. None where ``after`` is.
     within_error
         Whether the replay without a change is off by as much as the change brings: it may as well bring nothing.
     prices
@@ -96,11 +99,17 @@ class WhatIf:
     at_most: bool = False
     within_error: bool = False
     prices: tuple[Swap, ...] = ()
+    surely: float | None = None
 
     @property
     def gain(self) -> float:
         """Share of the step that is saved; negative where it gets longer."""
         return 1 - self.after / self.before if self.before else 0.0
+
+    @property
+    def sure_gain(self) -> float:
+        """What of it is no bound: what is saved even if all that may be waiting stays."""
+        return 1 - self.surely / self.before if self.surely is not None and self.before else self.gain
 
     @property
     def speedup(self) -> float:
@@ -120,18 +129,21 @@ class WhatIfs:
     Attributes
     ----------
     measured, replayed
-        Seconds of the step; played again, with what is unexplained kept as it was.
+        Seconds of the span; played again, with what is unexplained kept as it was.
     errors
         By what share each rank's time is off, in the order of the traces, where it is played with what explains it only:
         works, waits, launches and successions as they usually are.
     ceiling
         Seconds of the step if all communication cost nothing.
+    ceiling_surely
+        The same if all that may be waiting stays: the ceiling is a bound, and the step takes at least that long. None where
+        waiting is known from transfer, or makes no difference.
     binds
         Parts of the critical path as replayed without a change.
     contention
         How kernels and transfers slow one another down.
     answers
-        In the order of the questions; empty where the replay is off by more than WRONG.
+        In the order of the questions; empty where nothing is concluded (``refused``).
     premises
         What all answers take to be so.
     refused
@@ -147,6 +159,7 @@ class WhatIfs:
     answers: tuple[WhatIf, ...]
     premises: tuple[str, ...] = ()
     refused: str = ""
+    ceiling_surely: float | None = None
 
     @property
     def unexplained(self) -> float:

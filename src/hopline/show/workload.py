@@ -77,7 +77,7 @@ def _ranks(sent: Sent) -> str:
     if sent.axis == "kv":
         return "to another"
     if sent.axis == "pp":
-        return "to the next" if sent.step == 1 else f"to {sent.step} further"
+        return f"to rank + {sent.step}"
     return f"{sent.ranks}" if sent.step == 1 else f"{sent.ranks}, {sent.step} apart"
 
 
@@ -89,8 +89,8 @@ def _legend(found: Workload) -> list[Block]:
     apart = next((one for one in found.sent if one.step > 1 and one.axis not in ("kv", "pp")), None)
     if apart is not None:
         some = ", ".join(str(apart.step * i) for i in range(min(3, apart.ranks)))
-        text = f"  {apart.ranks}, {apart.step} apart: a group is every {apart.step}th rank, like {some}"
-        blocks.append(Line(text + (", ..." if apart.ranks > 3 else ""), "faint"))
+        more = ", ..." if apart.ranks > 3 else ""
+        blocks.append(Line(f"  {apart.ranks}, {apart.step} apart: ranks {some}{more} make a group", "faint"))
     by = "by the algorithm below" if found.priced else "the least of any algorithm"
     blocks.append(Line(f"  a rank sends: {by}; size: as nccl-tests counts it", "faint"))
     return blocks

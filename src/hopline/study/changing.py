@@ -56,15 +56,17 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Activities after a change, what they stand on, whom it is about, whether it can only bring less than they show, and what
-    collectives then take.
+    """Activities after a change, what they stand on, whom it is about, and what collectives then take.
+
+    ``surely``: the same where communication of which waiting is not known stays as it was; None where there is none. The
+    change can bring all between the two.
     """
 
     activities: Activities
     premises: tuple[str, ...] = ()
     who: str = ""
-    at_most: bool = False
     prices: tuple[Swap, ...] = ()
+    surely: Activities | None = None
 
 
 def faster(*kinds: int) -> Callable[[Inferred, Setting], Changed]:
@@ -181,4 +183,7 @@ def _moved(inferred: Inferred, kinds: tuple[int, ...], work: Picoseconds) -> Cha
     made = replace(inferred.activities, work=work)
     count = int(np.count_nonzero(made.kind == COMMUNICATION)) if COMMUNICATION in kinds else 0
     told = f"{counted(count, 'kernel')} of communication may have waiting in it, which counts as transfer"
-    return Changed(made, (told,), at_most=True) if count else Changed(made)
+    if not count:
+        return Changed(made)
+    sure = np.where(made.kind == COMMUNICATION, inferred.activities.work, work)
+    return Changed(made, (told,), surely=replace(made, work=sure))

@@ -126,5 +126,8 @@ def _spread(times: Nanoseconds) -> float:
 
 def _grain(inferred: Inferred) -> int:
     """Nanoseconds of which all measured times of works are multiples."""
-    mine = inferred.event != NONE
-    return max(1, int(np.gcd.reduce((inferred.end - inferred.start)[mine]))) if mine.any() else 1
+    grain, event = 0, inferred.event
+    for number, trace in enumerate(inferred.traces):
+        rows = event[(inferred.activities.rank == number) & (event != NONE)]
+        grain = int(np.gcd.reduce(trace.events.end[rows] - trace.events.start[rows], initial=grain))
+    return max(1, grain)

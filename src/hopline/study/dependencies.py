@@ -43,6 +43,8 @@ class Dependencies:
         Nanoseconds from a call to the begin of its work on an idle stream, as the quickest tenth has it; 0 if none is seen.
     following
         Nanoseconds between two works of a stream of which the second was launched before, as the quickest tenth has it.
+    repeated
+        Works with a correlation that several calls have, one after the other: the first of these is taken for their launch.
     """
 
     launch: Index
@@ -53,6 +55,7 @@ class Dependencies:
     blocked_basis: Codes
     launching: int
     following: int
+    repeated: int = 0
 
 
 def depend(trace: Trace) -> Dependencies:
@@ -76,6 +79,7 @@ def depend(trace: Trace) -> Dependencies:
         blocked_basis,
         launching,
         following,
+        int(np.isin(trace.events.correlation[streams.row], calls.repeated).sum()),
     )
 
 

@@ -35,6 +35,8 @@ _LITTLE = 0.01
 """Gain below which a change is not worth a sentence."""
 _SLOWER = 1.02
 """Slowdown from which on contention is."""
+_MAY_WAIT = ", as waiting is in it that the traces cannot tell from transfer"
+"""Why a gain is a bound."""
 
 
 def findings(explained: Explained, orders: Sequence[LaunchOrder | None]) -> tuple[str, ...]:
@@ -142,8 +144,9 @@ def _idle(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterabl
 def _best(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:
     del orders
     played = explained.what_ifs
-    best = max(played.answers, key=lambda answer: answer.gain, default=None) if played is not None else None
-    if best is not None and best.gain >= _LITTLE:
+    sure = [answer for answer in played.answers if not answer.within_error] if played is not None else []
+    best = max(sure, key=lambda answer: answer.sure_gain, default=None)
+    if best is not None and best.sure_gain >= _LITTLE:
         yield f"what would help most: {_gain(best)}{_where(explained)}"
 
 
@@ -157,9 +160,13 @@ def _ceiling(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
     played = explained.what_ifs
     if played is None or played.refused:
         return
-    if played.replayed and played.ceiling < played.replayed:
-        gain = 1 - played.ceiling / played.replayed
-        yield f"the ceiling: with communication for nothing the step would take {show(played.ceiling, 'time')} ({-gain:.1%})"
+    gain = 1 - played.ceiling / played.replayed if played.replayed else 0.0
+    if gain > played.error:
+        bound, why = ("at least ", _MAY_WAIT) if played.ceiling_surely is not None else ("", "")
+        yield (
+            f"the ceiling: with communication for nothing the step would take {bound}{show(played.ceiling, 'time')} "
+            f"({bound and 'at most '}{-gain:.1%}{why})"
+        )
     for slow in played.contention:
         if slow.factor >= _SLOWER and slow.pairs and slow.rank is None:
             other = "communication" if slow.what == "compute" else "compute"
@@ -167,7 +174,9 @@ def _ceiling(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iter
 
 
 def _gain(answer: WhatIf) -> str:
-    return f"{answer.words}, {show(answer.before, 'time')} -> {show(answer.after, 'time')} ({-answer.gain:+.1%})"
+    most, why = ("at most ", _MAY_WAIT) if answer.at_most else ("", "")
+    ends = f"{show(answer.before, 'time')} -> {show(answer.after, 'time')}"
+    return f"{answer.words}, {ends} ({most}{-answer.gain:+.1%}{why})"
 
 
 def _no_gpu(explained: Explained, orders: Sequence[LaunchOrder | None]) -> Iterable[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopline.records.trace import NONE, Index, Nanoseconds
 
@@ -73,9 +74,18 @@ def host(
     what = np.repeat([LAUNCH, BLOCK, BACK], [len(launching), len(blocking), len(blocking)]).astype(np.int32)
     handed = start if submitted is None else submitted
     time = np.choose(what, (handed[call], start[call], end[call]))
-    order = np.lexsort((what, time))
+    order = _order(time, what, call, start, end)
     time, what, call = time[order], what[order], call[order]
     return Host(time, what, call, _chain(what.tolist(), call.tolist(), thread[call].tolist()))
+
+
+def _order(time: Nanoseconds, what: Index, call: Index, start: Nanoseconds, end: Nanoseconds) -> NDArray[np.intp]:
+    """Points by time. Of those with one time stamp what returns comes first (a call in another before that), then what begins:
+    the call that ends first before one that goes on; of calls without length (whole microseconds!) all of the one that the
+    file has first.
+    """
+    begins = (what != BACK) | (start[call] == time)
+    return np.lexsort((what, call, np.where(begins, end[call], -call.astype(np.int64)), begins, time))
 
 
 def _chain(what: list[int], call: list[int], thread: list[int]) -> Index:

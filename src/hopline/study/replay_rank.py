@@ -10,17 +10,18 @@ what is left over, the others are as quick as ever, or as the measured begin all
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopline.records.trace import CALL, KERNEL, MEMSET, NONE, Index, Nanoseconds, Trace
+from hopline.records.trace import KERNEL, NONE, Index, Nanoseconds, Trace
 from hopline.schedule.activities import COMPUTE, COPY, HOST, SYNC
 from hopline.study.dependencies import Dependencies
 from hopline.study.host_time import HostTime, host_time, submitted
+from hopline.study.host_waits import SKEW
 from hopline.study.replay_host import BACK, LAUNCH, Host, host
+from hopline.study.replay_span import Edges, Marks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,8 @@ class RankPart:
         Who waits for whom, rows of this part, shape (k, 2), and nanoseconds in between.
     usual
         The same lags with nothing left over, shape (k,).
+    beyond
+        For how long work that was launched in the span runs after it; that is no part of it.
     """
 
     kind: NDArray[np.uint8]
@@ -52,23 +55,22 @@ class RankPart:
     pairs: Index
     lag: Nanoseconds
     usual: Nanoseconds
+    beyond: int = 0
 
 
-def rank_part(trace: Trace, depend: Dependencies, offset: int, span: tuple[int, int]) -> RankPart:
-    """The part of ``trace`` that is on in ``span`` (nanoseconds on the common clock, which is the trace's plus ``offset``)."""
+def rank_part(trace: Trace, depend: Dependencies, edges: Edges) -> RankPart:
+    """The part of ``trace`` that belongs to a span, cut at its ``edges``."""
     events = trace.events
-    low, high = span[0] - offset, span[1] - offset
-    on = (events.end > low) & (events.start < high)
-    gpu = np.flatnonzero(on & (events.kind <= MEMSET)).astype(np.int32)
-    start, end = np.maximum(events.start[gpu] - low, 0), events.end[gpu] - low
+    begin, finish = edges.at(events.start), edges.at(events.end)
+    gpu = edges.work(trace, depend.launch, begin, finish)
+    start, end = np.maximum(begin[gpu], 0), np.minimum(finish[gpu], edges.length)
     place = np.full(len(events) + 1, NONE, np.int32)
     place[gpu] = np.arange(len(gpu), dtype=np.int32)
-    blocked = depend.blocked[on[depend.blocked[:, 0]] & (place[depend.blocked[:, 1]] != NONE)]
-    blocked = blocked[events.end[blocked[:, 1]] <= events.end[blocked[:, 0]]]
     launch = depend.launch[gpu]
-    known = (launch != NONE) & (events.start[launch] >= low)
+    known = (launch != NONE) & (begin[launch] >= 0)
+    blocked = _blocked(depend, begin, finish, place, edges.end)
     calls = np.unique(launch[known]), np.unique(blocked[:, 0])
-    points = host(events.start - low, events.end - low, events.lane, *calls, submitted(trace, depend) - low)
+    points = host(begin, finish, events.lane, *calls, edges.at(submitted(trace, depend)))
     called = np.full(len(gpu), NONE, np.int32)
     called[known] = points.of(LAUNCH, launch[known])
     before, waits = depend.before[gpu], depend.waits
@@ -81,12 +83,22 @@ def rank_part(trace: Trace, depend: Dependencies, offset: int, span: tuple[int, 
     kind = np.where(events.kind[gpu] == KERNEL, COMPUTE, COPY).astype(np.uint8)
     done = [pair + np.array([0, shift]) for pair, shift in zip(pairs, (len(gpu), 0), strict=True)]
     whole = _Rows(kind, gpu, start, end, end - start, np.where(began, start, 0), done, list(lags), list(usual))
-    thread = np.flatnonzero(on & (events.kind >= CALL))
-    edges = int(max(events.start[thread].min(initial=high) - low, 0)), _step_end(trace, low, high)
-    seen = host_time(trace, depend)
-    seen = HostTime(seen.start - low, seen.end - low)
-    _add_host(whole, points, seen, place[blocked[:, 1]], points.of(BACK, blocked[:, 0]), *edges)
-    return whole.part()
+    if (reach := edges.host(trace, begin, finish)) is not None:
+        seen = host_time(trace, depend)
+        seen = HostTime(edges.at(seen.start), edges.at(seen.end))
+        back = points.of(BACK, blocked[:, 0])
+        _add_host(whole, points, seen, place[blocked[:, 1]], back, *reach)
+    return whole.part(edges.beyond(trace, depend.launch, begin, finish))
+
+
+def _blocked(depend: Dependencies, begin: Nanoseconds, finish: Nanoseconds, place: Index, end: int) -> Index:
+    """Pairs (call, work) of waits that are over before ``end``; clocks of host and GPU may differ by SKEW."""
+    call, work = depend.blocked.T
+    over: Marks = (
+        (finish[call] > 0) & (begin[call] < end) & (finish[call] <= end) & (finish[work] <= finish[call] + SKEW)
+    )
+    kept: Index = depend.blocked[over & (place[work] != NONE)]
+    return kept
 
 
 def _lags(
@@ -148,26 +160,22 @@ class _Rows:
         self.lag.append(lag)
         self.usual.append(lag)
 
-    def part(self) -> RankPart:
+    def part(self, beyond: int) -> RankPart:
         """All of it."""
         pairs = np.concatenate(self.pairs).astype(np.int32).reshape(-1, 2)
         columns = (self.kind, self.event, self.start, self.end, self.work, self.begin)
         lag, usual = (np.concatenate(lags).astype(np.int64) for lags in (self.lag, self.usual))
-        return RankPart(*columns, pairs, lag, usual)
+        return RankPart(*columns, pairs, lag, usual, beyond)
 
 
-def _add_host(
-    rows: _Rows, points: Host, seen: HostTime, waited: Index, back: Index, begins: int, ends: int | None
-) -> None:
+def _add_host(rows: _Rows, points: Host, seen: HostTime, waited: Index, back: Index, begins: int, ends: int) -> None:
     """The chain of the host below the work, from its first event on, and the host's time after its last point.
 
     What of the time between two points is not ``seen`` lies between them whatever the host costs: it is their lag.
     """
     base, count = len(rows.kind), len(points)
-    if not count:
-        return
-    time, first = np.maximum(points.time, 0), base + count
-    begins = min(begins, int(time[0]))
+    time, first = points.time.clip(0, ends), base + count
+    begins = min([begins, *time[:1].tolist()])
     before = np.where(points.after == NONE, begins, time[points.after])
     reach = before.copy()
     np.maximum.at(reach, back, rows.end[waited])
@@ -177,19 +185,8 @@ def _add_host(
     number = np.arange(count, dtype=np.int32) + base
     came = np.where(points.after == NONE, first, points.after + base)
     rows.wait(np.stack([number, came], 1), time - before - seen.within(before, time))
-    rows.wait(np.stack([back + base, waited], 1), np.zeros(len(back), np.int64))
-    if ends is not None and ends > (last := int(time[-1])):
+    rows.wait(np.stack([back + base, waited], 1), np.minimum(time[back] - rows.end[waited], 0))
+    if ends > (last := int(time[-1]) if count else begins):
         edges = np.array([last]), np.array([ends])
         rows.add_host(*edges, own := seen.within(*edges), np.array([0]))
-        rows.wait(np.array([[first + 1, first - 1]], np.int32), ends - last - own)
-
-
-def _step_end(trace: Trace, low: int, high: int) -> int | None:
-    """When the last step of the span ends on the host; None where none is marked."""
-    return max(_ends(trace, low, high), default=None)
-
-
-def _ends(trace: Trace, low: int, high: int) -> Iterator[int]:
-    for step in trace.steps:
-        if low < step.end <= high:
-            yield step.end - low
+        rows.wait(np.array([[first + 1, first - 1 if count else first]], np.int32), ends - last - own)

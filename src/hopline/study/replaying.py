@@ -2,6 +2,7 @@
 
 What belongs here: ranks put together, their collectives joined. A collective whose ranks wait for all is arrivals that join
 and then each rank's transfer, from the last arrival to its end; a collective of which that cannot be told keeps its duration.
+What of a rank belongs to the span is ``replay_span``.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from hopline.errors import InputError
-from hopline.quantity import counted, show
+from hopline.quantity import counted
 from hopline.records.meeting import Clocks, Meeting
 from hopline.records.trace import NONE, WAITS_FOR_ALL, Index, Nanoseconds, Trace
 from hopline.schedule.activities import COMMUNICATION, TRANSFER, Activities, Picoseconds
 from hopline.study.dependencies import Dependencies
+from hopline.study.replay_doubts import doubt, left_out, vague
 from hopline.study.replay_rank import RankPart, rank_part
+from hopline.study.replay_span import edges
 
 TICKS = 1000
 """Picoseconds of a nanosecond."""
-VAGUE = 0.005
-"""Share of the span by which clocks may be off without a word."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +52,8 @@ class Inferred:
         What a launch on an idle stream and a succession take, picoseconds, shape (traces, 2).
     premises
         What the replay takes to be so, a sentence each.
+    doubt
+        Why nothing may be concluded from it; "" where it may.
     """
 
     activities: Activities
@@ -64,6 +67,7 @@ class Inferred:
     usual: Picoseconds
     quick: Picoseconds
     premises: tuple[str, ...]
+    doubt: str = ""
 
     @property
     def finish(self) -> Nanoseconds:
@@ -88,6 +92,7 @@ def activities(
     meetings: Sequence[Meeting],
     dependencies: Sequence[Dependencies],
     span: tuple[int, int] | None = None,
+    step: int | None = None,
 ) -> Inferred:
     """What the traces show as activities.
 
@@ -95,6 +100,9 @@ def activities(
     ----------
     span
         Nanoseconds on the common clock; None: all steps that are marked, or everything.
+    step
+        Number of the step that the span is: each rank is done with it at its own mark (``replay_span``). None: it is no
+        single one.
 
     Raises
     ------
@@ -105,14 +113,15 @@ def activities(
         raise InputError("no collective joins the clocks of all traces: expected traces of ranks that communicate")
     span = span or whole_span(traces, clocks)
     parts = [
-        rank_part(trace, depend, int(offset), span)
-        for trace, depend, offset in zip(traces, dependencies, clocks.offset, strict=True)
+        rank_part(trace, depend, each)
+        for trace, depend, each in zip(traces, dependencies, edges(traces, clocks, span, step), strict=True)
     ]
     if not sum(map(len, (part.kind for part in parts))):
         raise InputError(f"nothing happens from {span[0]} to {span[1]} ns: expected a span with work on a GPU")
     base = np.cumsum([0, *(len(part.kind) for part in parts)])
     start, end = (np.concatenate([getattr(part, name) for part in parts]) for name in ("start", "end"))
-    joined = _join(parts, base, [trace.is_communication() for trace in traces], meetings, start, end)
+    length = span[1] - span[0]
+    joined = _join(parts, base, [trace.is_communication() for trace in traces], meetings, start, end, span[1])
     pairs = np.concatenate([part.pairs + first for part, first in zip(parts, base, strict=False)]).astype(np.int32)
     usual = np.concatenate([part.usual for part in parts])
     quick = np.array([(depend.launching, depend.following) for depend in dependencies], np.int64)
@@ -128,16 +137,9 @@ def activities(
     )
     return Inferred(
         made, tuple(traces), np.concatenate([part.event for part in parts]), start, end, tuple(meetings),
-        _threads(parts, traces, dependencies), span, usual * TICKS, quick * TICKS, (*joined.premises, *_vague(clocks, span)),
+        _threads(parts, traces, dependencies), span, usual * TICKS, quick * TICKS,
+        (*joined.premises, *vague(clocks, length), *left_out(parts, traces, length)), doubt(traces, dependencies),
     )  # fmt: skip
-
-
-def _vague(clocks: Clocks, span: tuple[int, int]) -> tuple[str, ...]:
-    """What is said where clocks are off by more than a little of the span."""
-    worst = int(clocks.error.max(initial=0))
-    if worst <= VAGUE * (span[1] - span[0]):
-        return ()
-    return (f"clocks of ranks may be off by {show(worst * 1e-9, 'time')}: what waited for other ranks is as uncertain",)
 
 
 def whole_span(traces: Sequence[Trace], clocks: Clocks) -> tuple[int, int]:
@@ -169,8 +171,9 @@ def _join(
     meetings: Sequence[Meeting],
     start: Nanoseconds,
     end: Nanoseconds,
+    until: int,
 ) -> _Joined:
-    """Kinds, work and meetings of all activities."""
+    """Kinds, work and meetings of all activities; what only waits for a rank that comes after ``until`` ends as it begins."""
     kind = np.concatenate([part.kind for part in parts])
     work = np.concatenate([part.work for part in parts])
     meeting = np.full(len(kind), NONE, np.int32)
@@ -184,7 +187,10 @@ def _join(
     alone = missing = 0
     for number, met in enumerate(meetings):
         rows = np.array([places[trace][row] for trace, row in zip(met.traces.tolist(), met.row.tolist(), strict=True)])
-        if (rows == NONE).any() or len(rows) < 2 or (meeting[rows] != NONE).any():
+        absent = rows == NONE
+        if absent.any() and met.op in WAITS_FOR_ALL and (met.start[absent] >= until).any():
+            work[rows[~absent]], end[rows[~absent]] = 0, start[rows[~absent]]
+        if absent.any() or len(rows) < 2 or (meeting[rows] != NONE).any():
             continue
         last = start[rows].max()
         if met.op not in WAITS_FOR_ALL and (end[rows] < last).any():
@@ -195,7 +201,11 @@ def _join(
         work[rows] = np.maximum(end[rows] - last, 0)
     told = (
         (alone, "kept the time that its ranks measured, since one had done with it before another came"),
-        (missing, "of which a rank has no trace: time that was waited for that rank counts as transfer"),
+        (
+            missing,
+            "of which a rank has no trace: time that was waited for that rank counts as transfer, and where others come "
+            "earlier that rank is taken to do so, too",
+        ),
     )
     return _Joined(kind, work, meeting, [f"{counted(n, 'collective')} {text}" for n, text in told if n])
 

@@ -6,7 +6,7 @@ both orders are one, and what a wait of a stream or of the host refers to is fou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,10 +25,11 @@ EVENTS, BY_CALLS, BY_TIMES = range(3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calls:
-    """Rows of calls by correlation."""
+    """Rows of calls by correlation; ``repeated``: correlations that several calls have, one after the other."""
 
     correlation: Nanoseconds
     row: Index
+    repeated: Nanoseconds
 
     def find(self, correlation: Nanoseconds) -> Index:
         """Row of the call with each correlation, NONE where there is none."""
@@ -41,9 +42,13 @@ class Calls:
 def calls_of(events: Events) -> Calls:
     """The calls that have a correlation: of several with the same the outermost; 0 is none where more than one call has it."""
     rows = np.flatnonzero((events.kind == CALL) & (events.correlation >= 0)).astype(np.int32)
-    correlation, first, count = np.unique(events.correlation[rows], return_index=True, return_counts=True)
+    own = events.correlation[rows]
+    correlation, first, count = np.unique(own, return_index=True, return_counts=True)
     kept = (correlation > 0) | (count == 1)
-    return Calls(correlation[kept], rows[first[kept]])
+    calls = Calls(correlation[kept], rows[first[kept]], np.empty(0, np.int64))
+    outer = calls.find(own) if (count > 1).any() else rows
+    again = (outer != NONE) & (outer != rows) & (events.start[rows] > events.end[outer])
+    return replace(calls, repeated=np.unique(own[again]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

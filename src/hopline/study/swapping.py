@@ -47,7 +47,7 @@ class _Kind(NamedTuple):
 def priced(inferred: Inferred, setting: Setting) -> Changed:
     """Collectives take what ``setting.price`` says in place of what was measured."""
     made = inferred.activities
-    work, waits = made.work.copy(), False
+    work, sure = made.work.copy(), made.work.copy()
     left: Counter[str] = Counter()
     swapped: dict[_Kind, list[float]] = defaultdict(list)
     for one in _transfers(inferred):
@@ -58,13 +58,16 @@ def priced(inferred: Inferred, setting: Setting) -> Changed:
         mixed = bool((made.kind[one.rows] == COMMUNICATION).any())
         kind = _Kind(one.op, one.size or 0, len(one.ranks), found.algorithm, mixed, found.time)
         swapped[kind].append(float(np.median(made.work[one.rows])) / PICOSECONDS)
-        work[one.rows], waits = round(found.time * PICOSECONDS), waits or mixed
+        for column in (work,) if mixed else (work, sure):
+            column[one.rows] = round(found.time * PICOSECONDS)
     reasons = ", ".join(f"{count} {why}" for why, count in left.most_common())
     if not swapped:
         raise InputError(_none(left.total(), reasons))
     told = [f"{counted(left.total(), 'collective')} kept their measured time: {reasons}"] if left else []
+    waits = any(kind.waits for kind in swapped)
     told += ["waiting that the traces cannot tell from transfer is gone with what was measured"] if waits else []
-    return Changed(replace(made, work=work), tuple(told), at_most=waits, prices=_swaps(swapped))
+    surely = replace(made, work=sure) if waits else None
+    return Changed(replace(made, work=work), tuple(told), prices=_swaps(swapped), surely=surely)
 
 
 def collectives_of(inferred: Inferred) -> Told:

@@ -1,7 +1,7 @@
 """What if: a measured step played again after a change.
 
 What belongs here: the changes by name, and the order of things: the step as it was is played first, and where that is not what
-was measured nothing is concluded from it.
+was measured nothing is concluded from it (``replay_trust``).
 """
 
 from __future__ import annotations
@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from hopline.errors import InputError, UnknownNameError
 from hopline.quantity import show
 from hopline.records.replay import Replay
-from hopline.records.what_if import SILENT, STILL, UNEXPLAINED, UNSEEN, WRONG, Part, WhatIf, WhatIfs, share
-from hopline.schedule.activities import COMPUTE, HOST, Activities
+from hopline.records.what_if import WhatIf, WhatIfs
+from hopline.schedule.activities import COMPUTE, HOST
 from hopline.study.buckets import buckets
 from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free, straggler
 from hopline.study.contention import contention, relieved
 from hopline.study.replay_path import TICK, parts
-from hopline.study.replaying import TICKS, Inferred
+from hopline.study.replay_trust import DIFFERS, Play, measured, refusal, replay_errors, standing
+from hopline.study.replaying import Inferred
 from hopline.study.swapping import priced
 
-Play = Callable[[Activities], Replay]
 Apply = Callable[[Inferred, Setting], Changed]
 
 
@@ -113,19 +111,18 @@ def what_if(inferred: Inferred, questions: Sequence[Question], play: Play) -> Wh
     before = play(base.activities)
     errors = replay_errors(base, play)
     binds = parts(base.activities, before, base.quick)
-    refused = _refusal(base, errors, binds)
+    refused = refusal(base, before, errors, binds)
     limits = _Limits(base, play)
+    ceiling, surely = limits.bounds(_NO_COMMUNICATION, before)
     answers = () if refused else tuple(_answer(base, question, before, play, limits) for question in questions)
     off = max(map(abs, errors), default=0.0)
     return WhatIfs(
-        float(inferred.finish.max()) * TICKS * TICK, before.ticks * TICK, errors, limits.of(_NO_COMMUNICATION), binds,
+        measured(inferred) * TICK, before.ticks * TICK, errors, ceiling, binds,
         slowdowns, tuple(replace(answer, within_error=abs(answer.gain) <= off) for answer in answers),
-        (*inferred.premises, *PREMISES, *_standing(binds)), refused,
+        (*inferred.premises, *PREMISES, *standing(binds)), refused, surely,
     )  # fmt: skip
 
 
-TOLD = 0.01
-"""Share of the path that stood still, or shows nothing of the host, from which on it is told."""
 PREMISES = (
     "launches, waits between streams and the order of calls stay as they were",
     "calls of a rank's threads follow one another as measured",
@@ -133,68 +130,37 @@ PREMISES = (
 """Of every answer."""
 
 
-def _standing(binds: Sequence[Part]) -> list[str]:
-    """What of the path no change makes shorter."""
-    still, silent = share(binds, UNEXPLAINED), share(binds, SILENT)
-    told = (
-        (still, "of the path stood still for no reason that the traces tell, and stays: a change may bring more"),
-        (silent, "of the path shows nothing of the host, and stays: what it did or waited for is not in the traces"),
-    )
-    return [f"{part:.1%} {words}" for part, words in told if part > TOLD]
-
-
-def replay_errors(inferred: Inferred, play: Play) -> tuple[float, ...]:
-    """By what share each rank's time is off where nothing unexplained is kept: whether what is known makes the step.
-
-    With all that was measured kept, a replay is right by construction and shows nothing.
-    """
-    replay = play(replace(inferred.activities, lag=inferred.usual))
-    ends = np.zeros(len(inferred.traces), np.int64)
-    np.maximum.at(ends, inferred.activities.rank, replay.end // TICKS)
-    measured = np.maximum(inferred.finish, 1)
-    return tuple(((ends - measured) / measured).tolist())
-
-
-def _refusal(inferred: Inferred, errors: Sequence[float], binds: Sequence[Part]) -> str:
-    worst = int(np.argmax(np.abs(errors)))
-    if abs(errors[worst]) > WRONG:
-        label, more = inferred.traces[worst].label, "more" if errors[worst] > 0 else "less"
-        return (
-            f"played again from what the traces tell, {label} takes {_percent(errors[worst])} {more} than measured: "
-            f"expected at most {_percent(WRONG)}, so nothing is concluded; waits are missing in the trace, or give a span of "
-            "whole steps"
-        )
-    still, silent = share(binds, UNEXPLAINED), share(binds, SILENT)
-    if still > STILL:
-        return (
-            f"{_percent(still)} of the critical path stood still for no reason that the traces tell: expected at most "
-            f"{_percent(STILL)}, so nothing is concluded; trace with synchronisation events, or give a span of whole steps"
-        )
-    if still + silent > UNSEEN:
-        return (
-            f"in {_percent(silent)} of the critical path nothing is seen of the host: expected at most {_percent(UNSEEN)}, so "
-            "nothing is concluded; trace the CPU's operators of all threads, or give a span of whole steps"
-        )
-    return ""
-
-
-def _percent(part: float) -> str:
-    """``7.1 %`` or ``5 %``, without a sign."""
-    return f"{100 * abs(part):.1f}".removesuffix(".0") + " %"
-
-
 class _Limits:
     """Seconds of the step where something costs no time, each played once."""
 
     def __init__(self, base: Inferred, play: Play) -> None:
         self._base, self._play = base, play
-        self._found: dict[Apply, float] = {}
+        self._found: dict[Apply, Changed] = {}
+        self._times: dict[Apply, float] = {}
 
     def of(self, limit: Apply) -> float:
         """Seconds with ``limit`` applied."""
+        if limit not in self._times:
+            self._times[limit] = self._play(self._changed(limit).activities).ticks * TICK
+        return self._times[limit]
+
+    def bounds(self, limit: Apply, before: Replay) -> tuple[float, float | None]:
+        """The same, and with all that may be waiting kept where that makes a difference."""
+        time = self.of(limit)
+        return time, _surely(self._changed(limit), time, before, self._play)
+
+    def _changed(self, limit: Apply) -> Changed:
         if limit not in self._found:
-            self._found[limit] = self._play(limit(self._base, Setting()).activities).ticks * TICK
+            self._found[limit] = limit(self._base, Setting())
         return self._found[limit]
+
+
+def _surely(changed: Changed, after: float, before: Replay, play: Play) -> float | None:
+    """Seconds if all that may be waiting stays; None where there is no such thing, or where that makes no difference."""
+    if changed.surely is None:
+        return None
+    seconds = play(changed.surely).ticks * TICK
+    return seconds if abs(seconds - after) > DIFFERS * before.ticks * TICK else None
 
 
 def _answer(base: Inferred, question: Question, before: Replay, play: Play, limits: _Limits) -> WhatIf:
@@ -203,9 +169,11 @@ def _answer(base: Inferred, question: Question, before: Replay, play: Play, limi
     after = play(changed.activities)
     limit = limits.of(change.limit) if change.limit else None
     words = question.words or change.words.format(value=question.value or 0, who=changed.who)
+    surely = _surely(changed, after.ticks * TICK, before, play)
     return WhatIf(
         question.name, question.value, words, before.ticks * TICK, after.ticks * TICK, limit,
-        parts(changed.activities, after, base.quick), changed.premises, changed.at_most, prices=changed.prices,
+        parts(changed.activities, after, base.quick), changed.premises, surely is not None, prices=changed.prices,
+        surely=surely,
     )  # fmt: skip
 
 
