@@ -18,6 +18,7 @@ import msgspec
 
 from hopline.errors import FormatError
 from hopline.formats import flight_values as values
+from hopline.formats.flight_batches import CLOSES, settled
 from hopline.formats.flight_values import MOST_GROUPS, Shared, once
 from hopline.formats.inert_pickle import read as read_pickle
 from hopline.formats.kineto.identity import rank_in
@@ -25,7 +26,7 @@ from hopline.formats.kineto.names import operation
 from hopline.formats.lines import excerpt
 from hopline.formats.schedules.bounded import usable, whole
 from hopline.formats.source import STDIN, shown
-from hopline.records.hang import STATES, Call, Dump, Group
+from hopline.records.hang import STARTED, STATES, Call, Dump, Group
 
 MOST = 1 << 27
 """Bytes of a dump."""
@@ -71,15 +72,22 @@ def _json(data: bytes, where: str) -> Any:
 def _dump(path: str, document: dict[Any, Any]) -> Dump:
     where = shown(path)
     shared: Shared = {}
-    calls = [_call(entry, number, where, shared) for number, entry in enumerate(document["entries"])]
+    calls: list[Call] = []
+    for number, entry in enumerate(document["entries"]):
+        calls.append(_call(entry, number, where, shared, calls))
     ordered = sorted(calls, key=lambda call: call.record)
     records = [call.record for call in ordered]
     gaps = any(b - a > 1 for a, b in pairwise(records))
     return Dump(
-        path, rank_of(path), values.name(document.get("version", "not told")), tuple(ordered),
+        path, rank_of(path), values.name(document.get("version", "not told")), settled(ordered, gaps),
         _groups(document.get("pg_config"), ordered, shared), _reached(document, calls), records[:1] == [0], gaps,
-        _oddities(where, records),
+        _oddities(where, records), any(map(_tells_start, calls)),
     )  # fmt: skip
+
+
+def _tells_start(call: Call) -> bool:
+    """Whether a call shows that the recorder sees kernels start (``TORCH_NCCL_ENABLE_TIMING``, which is off by default)."""
+    return call.state == STARTED or (call.started is not None and call.started != call.completed)
 
 
 def _oddities(where: str, records: list[int]) -> tuple[str, ...]:
@@ -92,7 +100,7 @@ def _oddities(where: str, records: list[int]) -> tuple[str, ...]:
 # --- one call -----------------------------------------------------------------------------------------------------
 
 
-def _call(entry: Any, number: int, where: str, shared: Shared) -> Call:
+def _call(entry: Any, number: int, where: str, shared: Shared, before: list[Call]) -> Call:
     if not isinstance(entry, dict):
         raise FormatError(f"{where}: entry {number} is a {type(entry).__name__}: expected a call with its fields")
     place = f"{where}: entry {number}"
@@ -104,8 +112,8 @@ def _call(entry: Any, number: int, where: str, shared: Shared) -> Call:
     state = values.text(entry, "state", place)
     if state not in STATES:
         raise FormatError(f"{place} has state {values.plain(state)}: expected one of {', '.join(STATES)}")
-    op = _op(found["op"])
-    point = bool(entry.get("is_p2p", op in ("send", "recv")))
+    op = _op(found["op"], entry)
+    point = _point(entry, op, before)
     source, target = (found["a"], found["b"]) if found["way"] != "<-" else (found["b"], found["a"])
     scale = 1 if "time_created_ns" in entry else 1000
     return Call(
@@ -120,9 +128,21 @@ def _call(entry: Any, number: int, where: str, shared: Shared) -> Call:
     )  # fmt: skip
 
 
-def _op(word: str) -> str:
-    """Its usual word, or as it is where that is unknown; a barrier is one, though an all-reduce makes it."""
+def _op(word: str, entry: Mapping[Any, Any]) -> str:
+    """Its usual word, or as it is where that is unknown; a barrier is one, though an all-reduce makes it.
+
+    ``reduce_scatter_tensor_coalesced`` is a call of its own: it has sizes, which the end of a batch has not.
+    """
+    if word.endswith(CLOSES) and not entry.get("input_sizes") and not entry.get("output_sizes"):
+        return CLOSES
     return "barrier" if word.endswith("barrier") else operation(word) or word
+
+
+def _point(entry: Mapping[Any, Any], op: str, before: list[Call]) -> bool:
+    """Whether it is a send or receive, or closes some; old dumps do not say, and what closes a batch is as what is before it."""
+    if "is_p2p" in entry:
+        return bool(entry["is_p2p"])
+    return op in ("send", "recv") or (op == CLOSES and bool(before) and before[-1].point)
 
 
 def _number(text: str | None) -> int | None:

@@ -91,14 +91,22 @@ def where(frames: Any, shared: Shared) -> str:
     """The innermost frame that is the user's: ``train.py:120 step``; frames come innermost first."""
     if not isinstance(frames, list):
         return ""
-    return once(shared, "where", frames, lambda frames: next(filter(None, map(_frame, frames[:MOST_FRAMES])), ""))
+    return once(shared, "where", frames, lambda frames: _innermost(frames, shared))
 
 
-def _frame(frame: Any) -> str:
-    """A frame of the user's program, or "" for those of libraries."""
-    file = frame.get("filename") if isinstance(frame, dict) else None
-    if not isinstance(file, str) or _LIBRARY.search(file[:MOST_TEXT]):
-        return ""
+def _innermost(frames: list[Any], shared: Shared) -> str:
+    for frame in frames[:MOST_FRAMES]:
+        file = frame.get("filename") if isinstance(frame, dict) else None
+        if isinstance(file, str) and not once(shared, "library", file, _is_library):
+            return _frame(frame, file)
+    return ""
+
+
+def _is_library(file: str) -> bool:
+    return _LIBRARY.search(file[:MOST_TEXT]) is not None
+
+
+def _frame(frame: Mapping[Any, Any], file: str) -> str:
     return (
         f"{name(PurePath(file[:MOST_TEXT]).name)}:{name(frame.get('line', ''))} {name(frame.get('name', ''))}".strip()
     )

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hopline.errors import FormatError
-from hopline.formats.pickle_machine import MARK, Machine
+from hopline.formats.pickle_machine import Machine
 
 _LONGEST = 1 << 10
 """Bytes of a whole number."""
@@ -95,7 +95,10 @@ def _add_items(m: Machine) -> None:
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
-    return dict(zip(map(_key, values[::2]), values[1::2], strict=True))
+    keys = values[::2]
+    if not _KEYS.issuperset(map(type, keys)):
+        keys = [_key(key) for key in keys]
+    return dict(zip(keys, values[1::2], strict=True))
 
 
 def _key(value: Any) -> Any:
@@ -118,12 +121,12 @@ def _tuple(count: int) -> Callable[[Machine], None]:
     return act
 
 
-def _pop(m: Machine) -> None:
-    m.stack.pop()
-
-
 def _push(make: Callable[[Machine], Any]) -> Callable[[Machine], None]:
-    return lambda m: m.stack.append(make(m))
+    def act(m: Machine) -> None:
+        value = make(m)
+        m.stack.append(value)
+
+    return act
 
 
 def _protocol(m: Machine) -> None:
@@ -132,8 +135,7 @@ def _protocol(m: Machine) -> None:
 
 
 _INSTRUCTIONS: dict[bytes, Callable[[Machine], None]] = {
-    b"\x80": _protocol, b"\x95": lambda m: _frame(m), b"(": lambda m: m.stack.append(MARK),
-    b"0": _pop, b"1": lambda m: m.group().clear(), b"2": lambda m: m.stack.append(m.top()),
+    b"\x80": _protocol, b"\x95": lambda m: _frame(m), b"0": lambda m: m.drop(), b"1": lambda m: m.group().clear(), b"2": lambda m: m.stack.append(m.top()),
     b"N": _push(lambda _: None), b"\x88": _push(lambda _: True), b"\x89": _push(lambda _: False),
     b"I": _push(lambda m: _decimal(m.line())), b"L": _push(lambda m: _decimal(m.line())),
     b"F": _push(lambda m: float(m.line())), b"G": _push(lambda m: m.number(">d")),

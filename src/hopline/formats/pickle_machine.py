@@ -1,6 +1,6 @@
 """A stack machine for data: what ``inert_pickle`` runs its instructions on.
 
-What belongs here: bytes, stack and memo, each held against what is there; and the names of instructions that are refused.
+What belongs here: bytes, stacks and memo, each held against what is there; and the names of instructions that are refused.
 """
 
 from __future__ import annotations
@@ -21,48 +21,67 @@ REFUSED = {
     b"\x97": "NEXT_BUFFER", b"\x98": "READONLY_BUFFER",
 }  # fmt: skip
 """Instructions that reach outside of the file -> their names."""
-
-
-class Mark:
-    """Stands on the stack where a group of values begins."""
-
-
-MARK = Mark()
+_RECALL, _RECALL_FAR, _KEEP_FAR, _SMALL, _MARK = b"hjrK("
 
 
 class Machine:
-    """A stack, and values by number."""
+    """Values in the making, and values by number.
+
+    ``stack`` holds what came since the last mark, ``below`` what stood before each mark that is open.
+    """
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name, self.at = data, name, 0
         self.stack: list[Any] = []
+        self.below: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
 
     def run(self, acts: Sequence[Callable[[Machine], None] | None], stop: int) -> Any:
         """The value on top when the byte ``stop`` comes; ``acts``: what each byte does.
 
-        Raises FormatError for a byte that does nothing and for too many, IndexError where data or stack end first.
+        Recalling and keeping values, small numbers and marks, which most instructions of a dump are, are done here without a
+        call. Raises FormatError for a byte that does nothing and for too many, IndexError where data or stack end first.
         """
-        data, size = self.data, len(self.data)
+        data, stack, memo, at, far = self.data, self.stack, self.memo, self.at, FIXED["<I"].unpack_from
         for _ in range(MOST):
-            if self.at >= size:
-                raise IndexError
-            code = data[self.at]
-            self.at += 1
-            if code == stop:
-                return self.pop()
-            act = acts[code]
-            if act is None:
-                raise refusal(self.name, code, self.at - 1)
-            act(self)
+            code = data[at]
+            at += 1
+            if code == _RECALL_FAR and (place := far(data, at)[0]) in memo:
+                stack.append(memo[place])
+                at += 4
+            elif code == _RECALL and data[at] in memo:
+                stack.append(memo[data[at]])
+                at += 1
+            elif code == _KEEP_FAR and stack:
+                memo[far(data, at)[0]] = stack[-1]
+                at += 4
+            elif code == _SMALL:
+                stack.append(data[at])
+                at += 1
+            elif code == _MARK:
+                self.below.append(stack)
+                self.stack = stack = []
+            else:
+                self.at = at
+                if code == stop:
+                    return self.pop()
+                act = acts[code]
+                if act is None:
+                    raise refusal(self.name, code, at - 1)
+                act(self)
+                at, stack = self.at, self.stack
         raise FormatError(f"{self.name} has more than {MOST} instructions: expected the dump of a flight recorder")
 
     def pop(self) -> Any:
         """What is on top, taken away; a mark is nothing. Raises IndexError."""
-        value = self.stack.pop()
-        if isinstance(value, Mark):
-            raise IndexError
-        return value
+        return self.stack.pop()
+
+    def drop(self) -> None:
+        """Take away what is on top, be it a mark. Raises IndexError."""
+        if self.stack:
+            self.stack.pop()
+        else:
+            self.stack = self.below.pop()
 
     def take(self, size: int) -> bytes:
         """The next bytes of the file. Raises IndexError where there are not as many."""
@@ -96,15 +115,8 @@ class Machine:
         return out
 
     def group(self) -> list[Any]:
-        """What stands above the last mark, which is taken away."""
-        stack = self.stack
-        place = len(stack) - 1
-        while not isinstance(stack[place], Mark):
-            place -= 1
-            if place < 0:
-                raise IndexError
-        out = stack[place + 1 :]
-        del stack[place:]
+        """What stands above the last mark, which is taken away. Raises IndexError where there is none."""
+        out, self.stack = self.stack, self.below.pop()
         return out
 
     def keep(self, place: int) -> None:
@@ -119,10 +131,7 @@ class Machine:
 
     def top(self) -> Any:
         """What is on top; a mark is nothing. Raises IndexError."""
-        value = self.stack[-1]
-        if isinstance(value, Mark):
-            raise IndexError
-        return value
+        return self.stack[-1]
 
 
 def refusal(name: str, code: int, at: int) -> FormatError:

@@ -1,7 +1,7 @@
 """NCCL's protocols as ``library`` reckons with them: what a hop, a launch and a byte cost by each.
 
-What belongs here: NCCL's own numbers (``nccl.numbers``, their one home) by kind of algorithm and wires, in SI. What a collective
-makes of them is ``library``; what NCCL itself makes of them is ``nccl``.
+What belongs here: NCCL's own numbers (``nccl.numbers``, their one home) by kind of algorithm and wires, in SI. What a
+collective makes of them is ``library``; what NCCL itself makes of them is ``nccl``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def _protocol(name: str) -> Protocol:
     at = given.place(name)
     base = {kind: given.BASE[algorithm][at] * _US for kind, algorithm in _KINDS.items()}
     hops = given.numbers(given.LATEST).hop
-    hop = {(kind, wires): hops[wires][own][at] * _US for wires in hops for kind, own in _KINDS.items()}
+    hop: dict[tuple[str, str], float] = {
+        (kind, wires): hops[wires][own][at] * _US for wires in hops for kind, own in _KINDS.items()
+    }
     return Protocol(name, base, hop, _EFFICIENCY[name])
 
 

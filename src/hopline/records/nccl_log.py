@@ -16,7 +16,7 @@ Way = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a tuning table says of a function by a way: seconds, and byte/s of algorithm bandwidth. 0 byte/s: not to be used."""
+    """What a tuning table says of a function by a way: seconds, and byte/s of algbw. 0 byte/s: not to be used."""
 
     latency: float
     bandwidth: float

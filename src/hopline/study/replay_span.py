@@ -2,10 +2,10 @@
 
 What belongs here: the edges of a span on each rank. The rule:
 
-A span begins when the first rank begins it and ends when the last rank does. A rank whose own step has ended earlier is at the
-next one by then, and nothing of that belongs to the span: of its host what comes before its own mark does, of its GPU what was
-launched before that mark. What straddles an edge is cut there, at begin and end alike; what is on at the begin is taken as it
-stands, of a rank that is still at the step before, too.
+A span begins when the first rank begins it and ends when the last rank does. A rank whose own step has ended earlier is at
+the next one by then, and nothing of that belongs to the span: of its host what comes before its own mark does, of its GPU
+what was launched before that mark. What straddles an edge is cut there, at begin and end alike; what is on at the begin is
+taken as it stands, of a rank that is still at the step before, too.
 
 Where the host runs ahead, the mark of a step ends before its work does. The span is that of the marks: what earlier steps
 launched and the GPU does in it belongs to it, what this one launched and the GPU does after it does not. Such a span is as long

@@ -1,7 +1,7 @@
 r"""NCCL's messages in a log, wherever in a line they stand.
 
-What belongs here: what surrounds a message: ``host:pid:tid [device] file:line NCCL INFO ``. Several processes write into one line,
-benchmarks' rows are torn by messages, and some logs have only the end of that head. What a message says is ``messages``.
+What belongs here: what surrounds a message: ``host:pid:tid [device] file:line NCCL INFO ``. Several processes write into one
+line, benchmarks' rows are torn by messages, and some logs have only the end of that head. What a message says is ``messages``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hopline.formats.lines import Block, split
 
 _MARK = re.compile(rb"NCCL (INFO|WARN|ERROR|TRACE)\b ?")
 _HEAD = re.compile(
-    rb"([A-Za-z0-9][\w.-]*):(\d+):(\d+) \[(-?\d+)\](?: [^\s\[\]]+:\d+| \d{4}-[\d :.T-]+| \[[^\[\]]{4,40}\])*\s*$"
+    rb"([A-Za-z0-9][\w.-]*):(\d+):(\d+)(?: \[-?\d+\])?(?: [^\s\[\]]+:\d+| \d{4}-[\d :.T-]+| \[[^\[\]]{4,40}\])*\s*$"
 )
 _WINDOW = 400
 """Bytes before the mark that are looked at for a head."""
@@ -65,6 +65,8 @@ def messages(block: Block) -> Iterator[Message]:
 
 def _messages(line: bytes, number: int) -> Iterator[Message]:
     marks = list(_MARK.finditer(line))
+    if not marks:
+        return
     heads = [_HEAD.search(line, max(0, mark.start() - _WINDOW), mark.start()) for mark in marks]
     starts = [head.start() if head else mark.start() for mark, head in zip(marks, heads, strict=True)]
     ends = [*starts[1:], len(line)]

@@ -1,7 +1,7 @@
 """What a message of NCCL says: the table of patterns.
 
-What belongs here: patterns and the fact each adds, for all versions that were met. Tuning tables are ``tuning``, what calls say
-is ``calls``.
+What belongs here: patterns and the fact each adds, for all versions that were met. Tuning tables are ``tuning``, what calls
+say is ``calls``.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def _environment(found: Found, match: re.Match[str]) -> None:
 
 def _counted(*names: str) -> Callable[[Found, re.Match[str]], None]:
     def add(found: Found, match: re.Match[str]) -> None:
+        del match
         for name in names:
             found.facts[name] += 1
 
@@ -115,6 +116,7 @@ def _listing(name: str) -> Callable[[Found, re.Match[str]], None]:
 
 def _nothing(name: str) -> Callable[[Found, re.Match[str]], None]:
     def add(found: Found, match: re.Match[str]) -> None:
+        del match
         found.facts.setdefault(name, 0)
 
     return add
@@ -143,7 +145,7 @@ _PATTERNS: tuple[tuple[str, str, Callable[[Found, re.Match[str]], None]], ...] =
     ("Connected all trees", r"Connected all trees", _counted("connected_trees")),
     ("anks ", r"\bn[Rr]anks (\d+)(?: nNodes (\d+))?", _communicator),
     ("set by environment", r"([A-Z]\w+) set by environment to (.*)$", _environment),
-    ("Could not find", r"Could not find: (?:ofi )?(\S+)", _plugin),
+    ("Could not find", r"Could not find: (.+?)(?:\.? Using .*|\.?$)", _plugin),
     ("Using", r"TUNER/Plugin: Using (.+?)(?: \((v\d+)\))?$", _tuner),
     ("NET/IB", r"NET/IB : No device found", _nothing("ib_devices")),
     ("NET/IB", r"NET/IB : Using ((?:\s*\[\d+\]\S+)+)", _listing("ib_devices")),

@@ -1,7 +1,7 @@
 """A log of NCCL_DEBUG as an NcclLog.
 
-What belongs here: the loop over messages, and what is said of a log as a whole. A log is often cut, or holds single lines quoted in
-prose: what is missing is told and never taken for a failure.
+What belongs here: the loop over messages, and what is said of a log as a whole. A log is often cut, or holds single lines
+quoted in prose: what is missing is told and never taken for a failure.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _log(path: str, reading: _Reading, notes: list[str]) -> NcclLog:
     nodes, _ = _one(found.nodes, "")
     listed = len(reading.listed) or None
     notes += more + _said(reading)
-    hosts = reading.hosts or dict.fromkeys(reading.listed.values())
+    hosts = dict.fromkeys(reading.listed.values()) or reading.hosts
     return NcclLog(
         path, found.flavour, found.version, found.git, listed or ranks, nodes, tuple(hosts), found.networks, found.missing,
         tuple(found.plugins), found.tuner, found.connections, found.devices, found.direct, found.channels, found.listed,

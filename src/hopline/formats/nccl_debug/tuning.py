@@ -50,7 +50,7 @@ class Tables:
         """Read a line; whether it belongs to a table."""
         if "|" not in text:
             return False
-        head, *columns = [part for part in text.split("|")]
+        head, *columns = text.split("|")
         name = head.strip()
         columns = columns[:-1] if columns and not columns[-1].strip() else columns
         if name not in _HEADS and name not in FUNCTIONS:

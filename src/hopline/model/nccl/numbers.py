@@ -1,8 +1,8 @@
 """The numbers of NCCL's tuner, by version: the one home of all that stands in its src/graph/tuning.cc.
 
 What belongs here: constants, and which rule holds in which version. What is made of them is ``tables`` and ``choice``. Read at
-the tags named in VERSIONS (github.com/NVIDIA/nccl); v2.30.7-1 has the file of commit 5067397. Latencies in µs and bandwidths in
-GB/s as there, since their rounding is.
+the tags named in VERSIONS (github.com/NVIDIA/nccl); v2.30.7-1 has the file of commit 5067397. Latencies in µs and bandwidths
+in GB/s as there, since their rounding is.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def has(function: str, algorithm: str, protocol: str, job: Job) -> bool:
     """Whether NCCL reckons with this way at all."""
     if function in ROOTED:
         return algorithm == "Ring"
-    if function in GATHERING and algorithm not in _GATHERED_BY or function == "AllReduce" and algorithm == "PAT":
+    if algorithm not in _GATHERED_BY if function in GATHERING else algorithm == "PAT":
         return False
     if algorithm in MULTICAST:
         return protocol == "Simple" and job.graphs[algorithm].channels >= 2

@@ -1,7 +1,7 @@
 """The graphs that NCCL's search is likely to find on a machine whose nodes are all alike, where nobody told them.
 
-What belongs here: a plain rule in place of the search (src/graph/search.cc, v2.30.7-1). It knows GPUs that all reach one another
-over NVSwitch at the same rate, and one NIC a GPU. A log's GRAPH lines or a graph file are the better source.
+What belongs here: a plain rule in place of the search (src/graph/search.cc, v2.30.7-1). It knows GPUs that all reach one
+another over NVSwitch at the same rate, and one NIC a GPU. A log's GRAPH lines are the better source.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ _WITHIN = {
 _BETWEEN = {
     "volta": _OLD_BETWEEN, "ampere": _OLD_BETWEEN,
     "hopper": (48.0, 45.0, 42.0, 40.0, 30.0, 24.0, 22.0, 20.0, 17.5, 15.0, 12.0, 6.0, 3.0, 2.4, 1.2, 0.24, 0.12),
-    "blackwell": (96.0, 86.0, 80.0, 48.0, 45.1, 42.0, 40.0, 30.0, 24.0, 22.0, 20.0, 17.5, 15.0, 12.0, 6.0, 3.0, 2.4, 1.2, 0.24, 0.12),
+    "blackwell": (
+        96.0, 86.0, 80.0, 48.0, 45.1, 42.0, 40.0, 30.0, 24.0, 22.0, 20.0, 17.5, 15.0, 12.0, 6.0, 3.0, 2.4, 1.2, 0.24, 0.12,
+    ),
 }  # fmt: skip
 """Bandwidths that the search tries for a channel, on one node and over the network."""
 _DOUBLED, _FAST, _FEW = 25.0, 50.0, 4
