@@ -21,7 +21,7 @@ REFUSED = {
     b"\x97": "NEXT_BUFFER", b"\x98": "READONLY_BUFFER",
 }  # fmt: skip
 """Instructions that reach outside of the file -> their names."""
-_RECALL, _RECALL_FAR, _KEEP_FAR, _SMALL, _MARK = b"hjrK("
+_RECALL, _RECALL_FAR, _SMALL, _KEEP_NEXT, _MARK = b"hjK\x94("
 
 
 class Machine:
@@ -44,27 +44,27 @@ class Machine:
         """
         data, stack, memo, at, far = self.data, self.stack, self.memo, self.at, FIXED["<I"].unpack_from
         for _ in range(MOST):
+            self.at = at
             code = data[at]
             at += 1
-            if code == _RECALL_FAR and (place := far(data, at)[0]) in memo:
-                stack.append(memo[place])
-                at += 4
-            elif code == _RECALL and data[at] in memo:
+            if code == _RECALL and data[at] in memo:
                 stack.append(memo[data[at]])
                 at += 1
-            elif code == _KEEP_FAR and stack:
-                memo[far(data, at)[0]] = stack[-1]
+            elif code == _RECALL_FAR and (place := far(data, at)[0]) in memo:
+                stack.append(memo[place])
                 at += 4
             elif code == _SMALL:
                 stack.append(data[at])
                 at += 1
+            elif code == _KEEP_NEXT and stack:
+                memo[len(memo)] = stack[-1]
             elif code == _MARK:
                 self.below.append(stack)
                 self.stack = stack = []
+            elif code == stop:
+                return self.pop()
             else:
                 self.at = at
-                if code == stop:
-                    return self.pop()
                 act = acts[code]
                 if act is None:
                     raise refusal(self.name, code, at - 1)

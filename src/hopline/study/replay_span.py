@@ -8,8 +8,8 @@ what was launched before that mark. What straddles an edge is cut there, at begi
 taken as it stands, of a rank that is still at the step before, too.
 
 Where the host runs ahead, the mark of a step ends before its work does. The span is that of the marks: what earlier steps
-launched and the GPU does in it belongs to it, what this one launched and the GPU does after it does not. Such a span is as long
-as its host and its GPU have to do in it, whichever is longer, and a change of one of them may shorten nothing.
+launched and the GPU does in it belongs to it, what this one launched and the GPU does after it does not. Such a span is as
+long as its host and its GPU have to do in it, whichever is longer, and a change of one of them may shorten nothing.
 """
 
 from __future__ import annotations
