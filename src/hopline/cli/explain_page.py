@@ -94,7 +94,8 @@ def _explain(asked: Asked, files: Mapping[str, Sequence[str]]) -> Explained:
         traces: list[Trace] = []
         if files.get("kineto"):
             traces += resolve("hopline.formats.kineto.reader:read_traces")(files["kineto"], partial(_reading, bar))
-        traces += resolve("hopline.jobs.evidence:traces")(files.get("nsys", ()))
+        if files.get("nsys"):
+            traces += resolve("hopline.jobs.evidence:traces")(files["nsys"])
         usual = () if questions else resolve("hopline.jobs.explaining:usual")(traces)
         questions = (*_priced(asked, traces), *questions, *usual)
         explained: Explained = resolve("hopline.jobs.explaining:explain")(
