@@ -58,6 +58,9 @@ Reduce Ring 9.3/1.2 18.0/0 22.4/2.4
 AllGather Ring 11.6/2.4 22.5/0 22.4/4.8
 AllGather CollNetDirect 5/0 8.5/0 14/0
 AllGather PAT 0/0 0/0 17.6/3.6
+ReduceScatter Ring 11.6/2.4 22.5/0 22.4/4.8
+ReduceScatter CollNetDirect 5/0 8.5/0 14/0
+ReduceScatter PAT 0/0 0/0 17.6/3.6
 AllReduce Tree 16.8/0.5 31/0 36.4/1.9
 AllReduce Ring 16.6/1.2 31/0 36.4/2.4
 AllReduce CollNetDirect 5/0 8.5/0 14/0

@@ -1,8 +1,8 @@
 """What messages say of single calls: the algorithm and protocol chosen, and what was asked for.
 
 What belongs here: per-call lines in all layouts. ``256 Bytes -> Algo 0 proto 0 time 26.0`` (2.20 to 2.22), with the
-function before it (2.23), and ``AllReduce: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}`` (since 2.24), right-aligned
-or not.
+function before it (2.23), and ``AllReduce: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}`` (since 2.24), the
+size right-aligned or not.
 """
 
 from __future__ import annotations
