@@ -46,6 +46,7 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/schedules.py
 	$(BIN)/python validation/flows.py
 	$(BIN)/python validation/what_ifs.py
+	$(BIN)/python validation/nccl_tuner.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
 
 docs: $(VENV)/.installed-dev

@@ -31,7 +31,7 @@ def test_readme_and_design_name_every_command():
 SHOWN = re.compile(r"^\$ (?:\.venv/bin/)?hopline ([^\n]*)\n(.*?)(?=^\$ |^```)", re.MULTILINE | re.DOTALL)
 REPEATABLE = (
     "p2p", "collective", "sim", "schedule", "presets", "verify", "fit", "expect", "check", "diff", "machine", "slots", "queue", "headroom", "deadlock",
-    "step", "workload", "explain",
+    "step", "workload", "explain", "nccl",
 )  # fmt: skip
 PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
 
