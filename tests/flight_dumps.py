@@ -27,6 +27,26 @@ def entry(record, op="all_reduce", sequence=None, state="completed", group=("0",
     } | more  # fmt: skip
 
 
+def batch(sequence, ops, state="completed", end="coalesced", **more):
+    """Calls that were put in together: they stay "scheduled" for ever, and one entry behind them has their state."""
+    inner = [entry(0, op, sequence=sequence, state="scheduled", **more) for op in ops]
+    point = any(one["is_p2p"] for one in inner)
+    numbers = {"collective_seq_id": 0 if point else sequence, "p2p_seq_id": sequence if point else 0, "is_p2p": point}
+    sizes = {"input_sizes": [], "output_sizes": [], "input_dtypes": [], "output_dtypes": []}
+    return [*inner, entry(0, end, state=state, **sizes, **numbers, **more)]
+
+
+def numbered(entries):
+    """The entries of one rank in order: records from 0 on, a second apart, with the times that belong to their states."""
+    return [
+        one | {key: value for key, value in entry(i, state=one["state"]).items() if key in _ORDER}
+        for i, one in enumerate(entries)
+    ]
+
+
+_ORDER = ("record_id", "op_id", "time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns")
+
+
 def document(entries, ranks=range(4), groups=(), version="2.10", **more):
     """A dump of one rank; ``groups``: (name, description, ranks) beside the default one."""
     everyone = [("0", "default_pg", list(ranks)), *groups]

@@ -63,6 +63,8 @@ def test_databases_and_archives(tmp_path):
         ("x", b"", "is empty: expected a trace, dump or log"), ("x", b"hello\n", "is of no known kind (it begins 'hello')"),
         ("x", b"\x7fELF" + bytes(99), "looks like a program"), ("x", b"PK\x03\x04" + bytes(99), "looks like a zip archive"),
         ("x", b"<!DOCTYPE html><p>not found", "looks like a web page"), ("x", b'{"a": 1}', "is JSON of something else"),
+        ("x", b"[2024-01-01 10:00:00,123] [INFO] step=10\n", "is of no known kind"),
+        ("x", b"[1.5, 2]", "is JSON of something else"),
         ("x", bytes(5000), "looks like nothing but zeros"), ("x.nsys-rep", b"QDREP\1\2", "nsys export --type sqlite"),
         ("x", b"# OSU MPI Latency Test v7.1\n# Size  Latency (us)\n1 2.5\n", "'hopline fit' reads it"),
         ("x", gzip.compress(MEGATRON)[:-9], "is cut"), ("x", gzip.compress(MEGATRON)[:12], "is cut"),

@@ -5,6 +5,7 @@ import copyreg
 import json
 import os
 import pickle
+import random
 import struct
 import time
 import tracemalloc
@@ -34,6 +35,29 @@ def test_pickles_of_every_protocol_and_json_say_the_same(tmp_path, protocol):
     assert (call.created, call.timeout, call.where) == (START + 10**9, 600.0, "train.py:120 step")
     assert read.groups["0"].ranks == (0, 1, 2, 3)
     assert read.told == ()
+
+
+def test_dicts_that_look_alike_are_not_the_same_where_a_number_was_given_anew():
+    data = b"\x80\x02(U\x01kq\x01U\x01aq\x02}(h\x01h\x02uU\x01bq\x02}q\x03(h\x01h\x02uh\x03l."
+    assert inert_pickle.read(data, "x") == pickle.loads(data) == ["k", "a", {"k": "a"}, "b", {"k": "b"}, {"k": "b"}]
+    both = inert_pickle.read(pickle.dumps([{"k": 1}, {"k": 1}]), "x")
+    both[0]["k"] = 2
+    assert both == [{"k": 2}, {"k": 1}]
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_plain_data_as_python_reads_it(protocol):
+    rng = random.Random(protocol)
+
+    def value(depth):
+        if not depth or rng.random() < 0.2:
+            return rng.choice([None, True, 7, -1, 300, 1 << 40, 0.5, "a", "ab" * 200, ()])
+        items = [value(depth - 1) for _ in range(rng.randrange(5))]
+        return rng.choice([list(items), tuple(items), {f"k{i}": one for i, one in enumerate(items)}])
+
+    for _ in range(200):
+        data = pickle.dumps([value(4)] * 3, protocol)
+        assert inert_pickle.read(data, "x") == pickle.loads(data)
 
 
 def test_older_versions(tmp_path):

@@ -280,3 +280,29 @@ def test_nothing_is_written(tmp_path):
 
 def test_names_of_tables_are_those_of_the_reader():
     assert {KERNEL, RUNTIME} <= {*dict(nsys.GPU), nsys.EVENTS.replace("CUDA_EVENT", "RUNTIME")}
+
+
+@pytest.mark.parametrize("end", [2**63 - 1, 2**61, 31 * 24 * 3600 * 10**9])
+def test_work_that_never_ended_is_left_out_and_told(tmp_path, end):
+    export = sample(tmp_path / "x.sqlite")
+    export.kernel(50, end, "void gemm<float>(int)", correlation=99)
+    export.note(60, end, "step 9")
+    (trace,) = nsys.read_traces(export.done())
+    assert int(trace.events.end.max()) < 10_000
+    assert (trace.events.correlation != 99).all()
+    assert any("1 row of CUPTI_ACTIVITY_KIND_KERNEL without a usable time left out" in one for one in trace.told)
+
+
+def test_kernels_without_names_may_be_communication(tmp_path):
+    path = sample(tmp_path / "x.sqlite").done()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM StringIds WHERE value LIKE 'nccl%'")
+    connection.close()
+    (trace,) = nsys.read_traces(path)
+    assert trace.collectives == ()
+    assert any("no name of 2 of 4 kernels" in one and "communication is not known" in one for one in trace.told)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE StringIds")
+    connection.close()
+    (trace,) = nsys.read_traces(path)
+    assert any("no name of 4 of 4 kernels" in one for one in trace.told)

@@ -204,3 +204,86 @@ def test_lines_made_to_be_slow(tmp_path):
     begun = time.perf_counter()
     assert len(training_logs.read(str(path))) == 1
     assert time.perf_counter() - begun < 5
+
+
+# --- numbers that are rounded, ranks in each other's way, clocks --------------------------------------------------
+
+
+def nemo(bar, shown, epoch=0, time=1.5):
+    return (
+        f"Epoch {epoch}:   1%|#  | {bar}/2000 [25:00<41:00,  1.50s/it, v_num=1, reduced_train_loss=6.930, global_step={shown}, "
+        f"consumed_samples=2.56e+5, train_step_timing in s={time:.3f}]"
+    )
+
+
+def test_a_rounded_number_is_never_read_as_it_stands(tmp_path):
+    """A bar prints 1,000 as 1e+3: the bar's own count goes on where the exact numbers ended."""
+    rows = [nemo(step + 1, f"{step}.0") for step in range(990, 1000)] + [
+        nemo(step + 1, "1e+3") for step in range(1000, 1100)
+    ]
+    log = read(tmp_path, rows)
+    assert log.step.tolist() == list(range(990, 1100))
+    assert set(log.run.tolist()) == {0}
+    log = read(tmp_path, [nemo(step, "1.23e+5") for step in range(1500, 1600)])
+    assert log.step.tolist() == list(range(1500, 1600))
+
+
+def test_a_rounded_number_without_a_bar_is_left_out_and_told(tmp_path):
+    rows = [f"global_step: {step} | train_step_timing in s: 2.5" for step in ("7", "8", "1.2e+5")]
+    log = read(tmp_path, rows)
+    assert log.step.tolist() == [7, 8]
+    assert any(remark.startswith("1 line left out: the step's number is rounded") for remark in log.told)
+
+
+def test_bars_count_anew_in_each_epoch(tmp_path):
+    rows = [
+        f"Epoch {epoch}: {i}%|#| {i}/50 [00:10<00:10,  2.00it/s, v_num=0]" for epoch in range(3) for i in range(1, 51)
+    ]
+    log = read(tmp_path, rows)
+    assert log.step.tolist() == list(range(1, 151))
+    assert set(log.run.tolist()) == {0}
+    log = read(tmp_path, [*rows, "Restored states from the checkpoint", *rows[:50]])
+    assert log.run.tolist() == [0] * 150 + [1] * 50
+
+
+def test_ranks_that_are_not_in_step(tmp_path):
+    rows = [megatron(i + k, 1000.0 + 5 * rank) for i in range(1, 200, 2) for rank in range(2) for k in range(2)]
+    log = read(tmp_path, rows)
+    assert log.step.tolist() == list(range(1, 201))
+    assert set(log.run.tolist()) == {0}
+    assert log.time == pytest.approx([1.005] * 200)
+    assert any("not in step" in remark for remark in log.told)
+    again = read(tmp_path, [megatron(i, 1000.0) for i in (*range(1, 101), *range(90, 201))])
+    assert again.run.max() == 1
+
+
+def test_ranks_with_labels_have_medians(tmp_path):
+    rows = [megatron(i, 1500.0 if rank == 3 else 1000.0, f"[rank{rank}]:") for i in range(20) for rank in range(4)]
+    assert read(tmp_path, rows).ranks == pytest.approx({"0": 1.0, "1": 1.0, "2": 1.0, "3": 1.5})
+    assert read(tmp_path, rows[::4]).ranks == {}
+
+
+def test_numbers_with_commas_and_without_value(tmp_path):
+    log = read(tmp_path, [megatron(1, "12,345.6"), megatron(2, "1,234,567.0"), megatron(3, "nan"), megatron(4, "inf")])
+    assert log.time == pytest.approx([12.3456, 1234.567])
+    assert "2 steps without a usable time left out" in log.told
+    log = read(tmp_path, [megatron(1, "nan"), megatron(1, 7.0), megatron(2, "nan")])
+    assert (log.step.tolist(), log.time.tolist()) == ([1], [0.007])
+    assert "1 step without a usable time left out" in log.told
+
+
+def seconds(step, clock):
+    return f"[titan] 2025-06-16 {clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d} - root - step: {step}  loss: 1  tps: 5"
+
+
+def test_whole_seconds_are_too_coarse_for_single_steps(tmp_path):
+    log = read(tmp_path, [seconds(i, 36_000 + int(1.5 * i)) for i in range(200)])
+    assert log.time == pytest.approx([1.5] * len(log), rel=0.05)
+    assert len(log) == 9
+    assert any("lines are taken together" in remark for remark in log.told)
+
+
+def test_a_clock_that_goes_back_is_told(tmp_path):
+    log = read(tmp_path, [seconds(i, 7200 + 30 * i - (3600 if i > 20 else 0)) for i in range(40)])
+    assert log.time == pytest.approx([30.0] * 38)
+    assert any(remark.startswith("the clock goes back 1 time ") for remark in log.told)

@@ -31,10 +31,7 @@ def test_a_hang(tmp_path):
     assert answer.kind == "flight"
     text = plain(answer.blocks)
     assert "Rank 2 never made call 5 of group 0 (default_pg) of ranks 0-3 (all_reduce)." in text
-    assert (
-        "Ranks 0-1, 3 wait in it, for at least 500.0 ms of a timeout of 600.0 s; so little may be a job at work."
-        in text
-    )
+    assert "Ranks 0-1, 3 wait in it.\n" in text
     assert json.loads(json.dumps(answer.json))["breaks"][0]["odd"] == [2]
 
 

@@ -1,5 +1,6 @@
 """Step times with a known answer: what is usual, slow, comes back, drifts, restarts."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -94,6 +95,90 @@ def test_noise_that_hangs_together_is_no_drift(seed):
     rng = np.random.default_rng(seed)
     time = 1 + 0.02 * np.repeat(rng.standard_normal(15), 40) + 0.001 * rng.standard_normal(600)
     assert report(made(range(600), time)).drifts == ()
+
+
+def levels(found):
+    return [(one.run, one.first, one.last, round(one.median, 1)) for one in found.levels]
+
+
+@pytest.mark.parametrize("at", [60, 300, 600, 950])
+def test_a_change_that_lasts(at):
+    time = noisy(1000)
+    time[at - 1 :] *= 1.4
+    found = report(made(range(1, 1001), time))
+    assert levels(found) == [(0, 1, at - 1, 1.0), (0, at, 1000, 1.4)]
+    assert (found.slow, found.drifts) == ((), ())
+    text = plain(page(found))
+    assert f"From step {at} on, to the end, a step takes" in text
+    assert "(+40%)" in text
+
+
+def test_a_change_at_once_is_no_warm_up():
+    time = noisy(500)
+    time[:200] *= 2
+    found = report(made(range(500), time))
+    assert (found.runs[0].warm, levels(found)) == (0, [(0, 0, 199, 2.0), (0, 200, 499, 1.0)])
+
+
+def test_a_phase_of_slow_steps_with_checkpoints():
+    time = noisy(1000)
+    step = np.arange(1, 1001)
+    time[399:519] += 0.6
+    time[step % 100 == 0] += 5
+    found = report(made(step, time))
+    assert levels(found) == [(0, 1, 399, 1.0), (0, 400, 519, 1.6), (0, 520, 1000, 1.0)]
+    assert [(one.every, one.hits) for one in found.periodic] == [(100, 10)]
+    assert found.median == pytest.approx(1, abs=0.01)
+    assert "From step 520 on it takes" in plain(page(found))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_drifts_and_noise_are_no_change(seed):
+    rng = np.random.default_rng(seed)
+    time = noisy(900, seed) * np.linspace(1, 1.2, 900)
+    assert len(report(made(range(900), time)).levels) == 1
+    time = 1 + 0.03 * np.repeat(rng.standard_normal(30), 30) + 0.01 * rng.standard_normal(900)
+    assert len(report(made(range(900), time)).levels) == 1
+    time = noisy(900, seed)
+    time[rng.choice(900, 100, replace=False)] += 1
+    assert len(report(made(range(900), time)).levels) == 1
+
+
+def test_starts_of_different_speed_have_no_common_time():
+    found = report(made([*range(1, 200), *range(1, 201)], [*noisy(199), *noisy(200, 1, 2.0)], [0] * 199 + [1] * 200))
+    assert [round(run.median, 2) for run in found.runs] == [1.0, 2.0]
+    assert found.median == pytest.approx(2, abs=0.01)
+    assert found.usual == 200
+    assert "of start 2 on, to the end, a step takes" in plain(page(found))
+
+
+def test_two_periods_have_each_their_own():
+    time = noisy(2000)
+    step = np.arange(1, 2001)
+    time[step % 50 == 0] += 0.3
+    time[step % 200 == 0] += 4
+    found = report(made(step, time))
+    assert [(one.every, one.hits, one.chances) for one in found.periodic] == [(50, 40, 40), (200, 10, 10)]
+    assert [one.extra for one in found.periodic] == pytest.approx([0.3, 4], rel=0.05)
+    assert [one.share for one in found.periodic] == pytest.approx([12 / time.sum(), 40 / time.sum()], rel=0.05)
+    assert {one.every for one in found.slow if one.step % 200 == 0} == {200}
+
+
+def test_warm_up_is_not_what_even_steps_would_save():
+    time = noisy(100)
+    time[:3] = 30, 5, 2
+    assert report(made(range(100), time)).lost < 0.01
+
+
+def test_a_slow_rank_is_named():
+    log = made(range(100), noisy(100))
+    ranks = {"0": 1.0, "1": 1.01, "2": 0.99, "3": 1.5}
+    found = report(dataclasses.replace(log, ranks=ranks))
+    assert "Slower than most of 4 ranks" in plain(page(found))
+    assert "rank 3 (1.500 s, +4" in plain(page(found))
+    assert as_json(found)["ranks"] == ranks
+    even = report(dataclasses.replace(log, ranks=dict(ranks, **{"3": 1.0})))
+    assert "have like times" in plain(page(even))
 
 
 def test_restarts_cost_what_was_done_twice():

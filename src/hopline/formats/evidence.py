@@ -112,6 +112,8 @@ _LOOKS = (
     (rb"\A\x89PNG|\A\xff\xd8\xff|\AGIF8", "a picture"), (rb"(?i)\A\s*<(?:!doctype )?html", "a web page"), (rb"\A\s*<", "XML"),
     (rb"\A\x93NUMPY", "a numpy array"), (rb"\A\0+\Z", "nothing but zeros (a sparse or unfinished copy?)"),
 )  # fmt: skip
+_JSON = re.compile(rb'\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[\[{"\]]|$|-?\d[\d.eE+-]*\s*(?:[,\]]|$)|(?:true|false|null)\b))')
+"""How JSON begins; a line of a log may begin with a time in brackets."""
 _RAW_NSYS = (".nsys-rep", ".qdrep", ".qdstrm")
 
 
@@ -175,6 +177,6 @@ def _looks(path: str, data: bytes) -> str:
     except FormatError:
         pass
     first = next((line for line in data.splitlines() if line.strip()), b"")
-    if first.lstrip()[:1] in (b"{", b"["):
+    if _JSON.match(first):
         return f"is JSON of something else ({excerpt(first, 60)})"
     return f"is of no known kind (it begins {excerpt(first, 60)!r})"

@@ -139,7 +139,7 @@ def _op(word: str, entry: Mapping[Any, Any]) -> str:
 
 
 def _point(entry: Mapping[Any, Any], op: str, before: list[Call]) -> bool:
-    """Whether it is a send or receive, or closes some; old dumps do not say, and what closes a batch is as what is before it."""
+    """Whether it is a send or receive, or closes some; old dumps do not say: what closes a batch is as what is before it."""
     if "is_p2p" in entry:
         return bool(entry["is_p2p"])
     return op in ("send", "recv") or (op == CLOSES and bool(before) and before[-1].point)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -91,19 +92,20 @@ def where(frames: Any, shared: Shared) -> str:
     """The innermost frame that is the user's: ``train.py:120 step``; frames come innermost first."""
     if not isinstance(frames, list):
         return ""
-    return once(shared, "where", frames, lambda frames: _innermost(frames, shared))
+    return once(shared, "where", frames, _innermost)
 
 
-def _innermost(frames: list[Any], shared: Shared) -> str:
+def _innermost(frames: list[Any]) -> str:
     for frame in frames[:MOST_FRAMES]:
         file = frame.get("filename") if isinstance(frame, dict) else None
-        if isinstance(file, str) and not once(shared, "library", file, _is_library):
+        if isinstance(file, str) and not _is_library(file[:MOST_TEXT]):
             return _frame(frame, file)
     return ""
 
 
+@lru_cache(maxsize=1 << 12)
 def _is_library(file: str) -> bool:
-    return _LIBRARY.search(file[:MOST_TEXT]) is not None
+    return _LIBRARY.search(file) is not None
 
 
 def _frame(frame: Mapping[Any, Any], file: str) -> str:

@@ -7,10 +7,14 @@ instruction here, so none can be run. Layout: CPython's ``Lib/pickletools.py`` (
 Memory is bounded by the length of the file: the memo is a dict (the C machine makes an array as long as the largest number in
 the file), lengths are held against what is left before anything is made, and the number of instructions is limited. So is
 time: keys of dicts are of types whose hashes nobody can choose.
+
+A dump is mostly frames: dicts of three values that came before. They are found by a pattern and made at once (``_dict``), once
+for all that are alike, which halves the time.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +27,9 @@ _LONGEST = 1 << 10
 _LARGEST_KEY = 1 << 31
 
 _KEYS = frozenset({str, bytes})
+_DICT = re.compile(rb"(\x94|q.|r.{4}|)\(((?:[hK].)+)u", re.DOTALL)
+"""What follows the making of a dict all of whose keys and values are such."""
+_RECALL = ord("h")
 
 
 def read(data: bytes, name: str) -> Any:
@@ -33,7 +40,12 @@ def read(data: bytes, name: str) -> Any:
     machine = Machine(data, name)
     try:
         return machine.run(_ACTS, _STOP)
-    except (IndexError, struct.error):
+    except KeyError as error:
+        raise FormatError(
+            f"{name} is damaged before byte {machine.at} (it recalls number {error.args[0]}, which was not kept): expected a "
+            "pickle of plain data"
+        ) from None
+    except (IndexError, StopIteration, struct.error):
         raise FormatError(
             f"{name} is cut or damaged at byte {machine.at}: expected a whole pickle; copy it again"
         ) from None
@@ -114,6 +126,24 @@ def _expect(value: Any, kind: type) -> Any:
     return value
 
 
+def _dict(m: Machine) -> None:
+    found = _DICT.match(m.data, m.at)
+    if found is None:
+        m.stack.append({})
+        return
+    keep, items = found.groups()
+    m.at = found.end()
+    m.stack.append({})
+    if keep:
+        m.keep(int.from_bytes(keep[1:], "little") if len(keep) > 1 else len(m.memo))
+    if items not in m.dicts:
+        values = [
+            m.memo[value] if code == _RECALL else value for code, value in zip(items[::2], items[1::2], strict=True)
+        ]
+        m.dicts[items] = _pairs(values)
+    m.stack[-1].update(m.dicts[items])
+
+
 def _tuple(count: int) -> Callable[[Machine], None]:
     def act(m: Machine) -> None:
         m.stack.append(tuple(reversed([m.pop() for _ in range(count)])))
@@ -135,7 +165,8 @@ def _protocol(m: Machine) -> None:
 
 
 _INSTRUCTIONS: dict[bytes, Callable[[Machine], None]] = {
-    b"\x80": _protocol, b"\x95": lambda m: _frame(m), b"0": lambda m: m.drop(), b"1": lambda m: m.group().clear(), b"2": lambda m: m.stack.append(m.top()),
+    b"\x80": _protocol, b"\x95": lambda m: _frame(m), b"(": lambda m: m.mark(),
+    b"0": lambda m: m.drop(), b"1": lambda m: m.group().clear(), b"2": lambda m: m.stack.append(m.top()),
     b"N": _push(lambda _: None), b"\x88": _push(lambda _: True), b"\x89": _push(lambda _: False),
     b"I": _push(lambda m: _decimal(m.line())), b"L": _push(lambda m: _decimal(m.line())),
     b"F": _push(lambda m: float(m.line())), b"G": _push(lambda m: m.number(">d")),
@@ -147,7 +178,7 @@ _INSTRUCTIONS: dict[bytes, Callable[[Machine], None]] = {
     b"\x8c": _push(lambda m: _text(m.take(m.byte()))), b"\x8d": _push(lambda m: _text(m.take(m.number("<Q")))),
     b"B": _push(lambda m: m.take(m.number("<I"))), b"C": _push(lambda m: m.take(m.byte())),
     b"\x8e": _push(lambda m: m.take(m.number("<Q"))), b"\x96": _push(lambda m: m.take(m.number("<Q"))),
-    b"]": _push(lambda _: []), b"}": _push(lambda _: {}), b")": _push(lambda _: ()), b"\x8f": _push(lambda _: set()),
+    b"]": _push(lambda _: []), b"}": _dict, b")": _push(lambda _: ()), b"\x8f": _push(lambda _: set()),
     b"l": _push(lambda m: m.group()), b"d": _push(lambda m: _pairs(m.group())), b"t": _push(lambda m: tuple(m.group())),
     b"\x91": _push(lambda m: frozenset(map(_key, m.group()))), b"\x85": _tuple(1), b"\x86": _tuple(2), b"\x87": _tuple(3),
     b"a": _append, b"e": _appends, b"s": _set_item, b"u": _set_items, b"\x90": _add_items,

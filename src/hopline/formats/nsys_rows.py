@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hopline.errors import FormatError
 from hopline.formats.nsys_tables import Export
 from hopline.formats.source import shown
+from hopline.quantity import counted
 from hopline.records.trace import CALL, KERNEL, MEMCPY, MEMSET, NONE, NOTE, SYNC, Index, Nanoseconds
 
 GPU = (
@@ -32,6 +33,8 @@ SYNCS = {1: "Event Sync", WAIT: "Stream Wait Event", 3: "Stream Sync", 4: "Conte
 RANGES = (59, 60, 70, 71)
 """Types of NVTX events that have an end: push and pop, start and end, and the same from NVTX text."""
 NO_STREAM = (1 << 32) - 1
+LATEST, LONGEST = 1 << 61, 30 * 24 * 3600 * 10**9
+"""Nanoseconds: the end of a row (73 years, beyond any clock's time), and what one row may take (30 days)."""
 PID = 24
 """A global id is hardware, virtual machine, process and thread; the thread has so many bits, and the process, too."""
 LOW = (1 << PID) - 1
@@ -73,6 +76,11 @@ class Names:
         """Number of a text."""
         return self.texts.setdefault(text, len(self.texts))
 
+    def lack(self, ids: Nanoseconds) -> int:
+        """How many of some ids have no text in StringIds."""
+        unique, times = np.unique(ids, return_counts=True)
+        return sum(count for one, count in zip(unique.tolist(), times.tolist(), strict=True) if one not in self.strings)
+
     def of_ids(self, ids: Nanoseconds) -> Index:
         """Numbers of texts that stand in StringIds."""
         return self.of_words(ids, {int(one): self.strings.get(int(one), f"name {one}") for one in np.unique(ids)})
@@ -93,7 +101,7 @@ def gpu_rows(found: Export, table: str, kind: int, names: Names) -> Rows:
     owner = np.where(values["globalPid"] >= 0, values["globalPid"] >> PID, NONE)
     return _sane(found, table, Rows(
         kind, values["start"], values["end"], owner, values["deviceId"], values["streamId"], _known(values["correlationId"]),
-        _work_names(table, kind, values, names), values["eventId"],
+        _work_names(found, table, kind, values, names), values["eventId"],
     ))  # fmt: skip
 
 
@@ -107,7 +115,7 @@ def _expect(found: Export, table: str, needed: Iterable[str]) -> None:
         )
 
 
-def _work_names(table: str, kind: int, values: dict[str, Nanoseconds], names: Names) -> Index:
+def _work_names(found: Export, table: str, kind: int, values: dict[str, Nanoseconds], names: Names) -> Index:
     if kind == MEMCPY:
         return names.of_words(values["copyKind"], {key: f"Memcpy {word}" for key, word in COPIES.items()})
     if kind == MEMSET:
@@ -119,6 +127,11 @@ def _work_names(table: str, kind: int, values: dict[str, Nanoseconds], names: Na
             values["graphId"], {int(one): f"CUDA graph {one}" for one in np.unique(values["graphId"])}
         )
     ids = np.where(values["demangledName"] >= 0, values["demangledName"], values["shortName"])
+    if lacking := names.lack(ids):
+        found.told.append(
+            f"{shown(found.path)} has no name of {lacking:,} of {counted(len(ids), 'kernel')} (StringIds lacks them): whether "
+            "they are communication is not known, so they stand as compute, and what is said of communication leaves them out"
+        )
     return names.of_ids(ids)
 
 
@@ -128,11 +141,19 @@ def _known(correlation: Nanoseconds) -> Nanoseconds:
 
 
 def _sane(found: Export, table: str, rows: Rows) -> Rows:
-    """Without rows that end before they start (work that was not done when the profile ended)."""
-    good = (rows.end >= rows.start) & (rows.start >= 0)
+    """Without rows that end before they start, or never (work that was not done when the profile ended)."""
+    good = usable(rows)
     if not good.all():
-        found.told.append(f"{shown(found.path)}: {int((~good).sum())} rows of {table} without a usable time left out")
+        left = counted(int((~good).sum()), "row")
+        found.told.append(f"{shown(found.path)}: {left} of {table} without a usable time left out")
     return rows.only(good)
+
+
+def usable(rows: Rows) -> NDArray[np.bool_]:
+    """Which rows have a start and an end that can be: some exports have the largest number for work that did not end."""
+    real = (rows.start >= 0) & (rows.end >= rows.start) & (rows.end < LATEST)
+    good: NDArray[np.bool_] = real & (rows.end - np.where(real, rows.start, 0) < LONGEST)
+    return good
 
 
 def call_rows(found: Export, names: Names) -> Rows:
@@ -161,7 +182,7 @@ def note_rows(found: Export, names: Names) -> Rows:
     tid = values["globalTid"]
     empty = np.full(len(tid), NONE, np.int64)
     rows = Rows(NOTE, values["start"], values["end"], tid >> PID, empty, tid & LOW, empty, code, empty)
-    return rows.only(ranges & (rows.end >= rows.start) & (rows.start >= 0))
+    return rows.only(ranges & usable(rows))
 
 
 def give_owners(found: Export, gpu: list[Rows], calls: Rows) -> None:

@@ -155,10 +155,13 @@ def begun(path: str) -> Found:
         file = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
         try:
             _line_break(path, file)
+            empty = not os.fstat(file).st_size
         finally:
             os.close(file)
     except OSError as error:
         raise OutputError(_UNWRITABLE.format(path, error.strerror)) from error
+    if empty:  # a device has no size either, and may be read without end
+        return Found((), ())
     return _found(path, _plain(path))
 
 

@@ -18,7 +18,8 @@ from hopline.records.step_log import Basis
 LONGEST = 1 << 13
 """Bytes of a line; longer ones are left out."""
 _PIECE = 1 << 20
-_NUMBER = r"(?P<time>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"
+_NUMBER = r"(?P<time>\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf)\b)"
+_BAR = r"\bEpoch (?P<epoch>\d{1,9}):.*?(?P<bar>\d+)/\d+ \[[\d:]+<"
 _MILLI = 1e-3
 
 
@@ -33,7 +34,8 @@ class StepKind:
     keys
         Texts that all such lines hold: looked for before the pattern.
     pattern
-        With the groups ``step`` and ``time``, or ``rate`` and ``unit``.
+        With the groups ``step`` (where the line says it exactly; else a progress bar's count stands for it), and ``time``, or
+        ``rate`` and ``unit``.
     scale
         Seconds of a unit of ``time``; 0: the line has none.
     basis
@@ -58,7 +60,9 @@ STEP_KINDS = (
     ),
     StepKind(
         "nemo", "NeMo", ("global_step", "train_step_timing"),
-        re.compile(r"\bglobal_step\s*[:=]\s*(?P<step>\d+).*?\btrain_step_timing in s\s*[:=]\s*" + _NUMBER), 1.0, "printed",
+        re.compile(
+            r"\bglobal_step\s*[:=]\s*(?P<step>\d+(?:\.0*)?(?![\d.eE]))?.*?\btrain_step_timing in s\s*[:=]\s*" + _NUMBER
+        ), 1.0, "printed",
     ),
     StepKind(
         "deepspeed", "DeepSpeed", ("steps:", "iter time (s):"),
@@ -70,12 +74,13 @@ STEP_KINDS = (
     ),
     StepKind(
         "lightning", "Lightning's progress bar", ("Epoch", "it"),
-        re.compile(r"\bEpoch \d+:.*?(?P<step>\d+)/\d+ \[[\d:]+<[\d:?]+,\s*(?P<rate>\d+(?:\.\d+)?)(?P<unit>s/it|it/s)"),
+        re.compile(_BAR + r"[\d:?]+,\s*(?P<rate>\d+(?:\.\d+)?)(?P<unit>s/it|it/s)"),
         1.0, "smoothed",
     ),
 )  # fmt: skip
 """Kinds of logs, in the order in which they win where lines are as many."""
 
+BAR = re.compile(_BAR)
 ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
 LABEL = re.compile(r"\s*(?:\[(?:rank|default|Rank )?(\d{1,7})\]|\[\d+,(\d{1,7})\]<std|(\d{1,7}):\s)")
@@ -163,13 +168,35 @@ def stamp_of(text: str) -> float:
     return whole + float(f"0.{found[7] or 0}")
 
 
-def steps(text: str) -> Iterator[tuple[StepKind, int, float]]:
-    """What kinds find in a line: step, and seconds of a step (NaN where the line has none)."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A step by a line: its number (None: not exactly told), epoch and count of a bar (None: no bar), seconds (or NaN)."""
+
+    kind: StepKind
+    step: int | None
+    bar: tuple[int, int] | None
+    time: float
+
+
+def steps(text: str) -> Iterator[Found]:
+    """What kinds find in a line."""
     for kind in STEP_KINDS:
         if all(key in text for key in kind.keys):
             found = kind.pattern.search(text)
-            if found is not None and len(found["step"]) < 19:
-                yield kind, int(found["step"]), _time(kind, found)
+            if found is not None:
+                yield Found(kind, _whole(found.groupdict().get("step")), _bar(text), _time(kind, found))
+
+
+def _bar(text: str) -> tuple[int, int] | None:
+    """Epoch and count of a progress bar in a line."""
+    found = BAR.search(text) if "Epoch" in text else None
+    count = None if found is None else _whole(found["bar"])
+    return None if found is None or count is None else (int(found["epoch"]), count)
+
+
+def _whole(text: str | None) -> int | None:
+    digits = (text or "").partition(".")[0]
+    return int(digits) if digits and len(digits) < 19 else None
 
 
 def _time(kind: StepKind, found: re.Match[str]) -> float:
@@ -178,4 +205,4 @@ def _time(kind: StepKind, found: re.Match[str]) -> float:
     if kind.basis == "smoothed":
         rate = float(found["rate"])
         return (rate if found["unit"] == "s/it" else 1 / rate) if rate else float("nan")
-    return float(found["time"]) * kind.scale
+    return float(found["time"].replace(",", "")) * kind.scale

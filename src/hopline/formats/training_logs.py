@@ -6,7 +6,6 @@ What belongs here: from lines to a StepLog. What a line says is ``training_lines
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,15 +15,16 @@ from hopline.formats import training_lines as words
 from hopline.formats.schedules.bounded import usable
 from hopline.formats.source import shown
 from hopline.formats.training_lines import Line, StepKind
-from hopline.records.step_log import BEFORE, Numbers, Seconds, StepLog, Timer
+from hopline.formats.training_ranks import Count, Entry, medians, of_one, once
+from hopline.formats.training_stamps import between
+from hopline.quantity import counted
+from hopline.records.step_log import BEFORE, Numbers, StepLog, Timer
 
 MOST = 20_000_000
 """Steps of a log."""
 MOST_TIMERS = 1000
 _MILLI = 1e-3
 _NAN = float("nan")
-_Entry = tuple[int, float, float, int, int]
-"""Step, seconds, stamp, mark of the run, line."""
 
 
 def read(path: str) -> StepLog:
@@ -51,7 +51,7 @@ class _Reading:
     """What was found up to a line."""
 
     told: list[str]
-    found: dict[tuple[str, str], list[_Entry]] = field(default_factory=dict)
+    found: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
     """Kind and label -> steps."""
     timers: dict[str, list[tuple[int, float, float]]] = field(default_factory=dict)
     step: int = BEFORE
@@ -62,6 +62,10 @@ class _Reading:
     name: str = ""
     """Of the timer whose ranks are listed."""
     count: int = 0
+    counts: dict[tuple[str, str], Count] = field(default_factory=dict)
+    """Kind and label -> how its steps are numbered."""
+    unclear: int = 0
+    """Lines that do not say of which step they are."""
 
     def take(self, line: Line) -> None:
         """Read one line."""
@@ -71,10 +75,14 @@ class _Reading:
         if words.RESTART.search(line.text):
             self.starts += 1
         stamp = None
-        for kind, step, time in words.steps(line.text):
+        for found in words.steps(line.text):
             stamp = words.stamp_of(line.text) if stamp is None else stamp
-            entry = (step, time, stamp, self.starts, line.number)
-            self.found.setdefault((kind.name, line.label), []).append(entry)
+            side = (found.kind.name, line.label)
+            step = self.counts.setdefault(side, Count()).number(found.step, found.bar, self.starts)
+            self.unclear += step is None
+            if step is None:
+                continue
+            self.found.setdefault(side, []).append((step, found.time, stamp, self.starts, line.number))
             self.step = step
             self.count += 1
             if self.count > MOST:
@@ -139,49 +147,36 @@ class _Reading:
 
 def _log(path: str, kind: StepKind, reading: _Reading) -> StepLog:
     told = reading.told
-    entries = _once(_of_one(kind, reading, told), told)
+    if reading.unclear:
+        told.append(
+            f"{counted(reading.unclear, 'line')} left out: the step's number is rounded, and there is no bar's count"
+        )
+    sides = {label: entries for (name, label), entries in reading.found.items() if name == kind.name}
+    entries = once(of_one(sides, told), told)
     step = np.array([one[0] for one in entries], np.int64)
     time = np.array([one[1] for one in entries], np.float64)
     stamp = np.array([one[2] for one in entries], np.float64)
     run = _runs(step, [one[3] for one in entries])
     line = np.array([one[4] for one in entries], np.int64)
+    taken = np.arange(len(step))
     if not kind.scale:
-        time = _from_stamps(path, step, stamp, run, told)
+        if not np.isfinite(stamp).any():
+            raise FormatError(
+                f"{shown(path)} has steps and tokens per second, and no time of a step: expected lines that begin with "
+                "the time"
+            )
+        taken, time = between(step, stamp, run, told)
     good = np.isfinite(time) & (time > 0)
     if not good.any():
-        raise FormatError(f"{shown(path)} has {len(step)} steps and no time of any: expected at least two with a time")
-    if kind.scale and not good.all():
-        told.append(f"{np.count_nonzero(~good)} steps without a usable time left out")
-    timers = {name: _timer(rows) for name, rows in reading.timers.items()}
-    columns = (step[good], time[good], stamp[good], run[good], line[good])
-    return StepLog(path, kind.name, kind.basis, *columns, timers, tuple(told))
-
-
-def _of_one(kind: StepKind, reading: _Reading, told: list[str]) -> Sequence[_Entry]:
-    """The steps that one rank printed: of several labels, those of the one with most, of as many the lowest."""
-    sides = {label: entries for (name, label), entries in reading.found.items() if name == kind.name}
-    best = min(sides, key=lambda label: (-len(sides[label]), len(label), label))
-    if len(sides) > 1:
-        told.append(f"{len(sides)} ranks print steps: those of label {best or 'none'} are taken")
-    return sides[best]
-
-
-def _once(entries: Iterable[_Entry], told: list[str]) -> list[_Entry]:
-    """Lines that say the step of the line before again are other ranks' (or a progress bar's): the longest time stands."""
-    kept: list[_Entry] = []
-    again = 0
-    for entry in entries:
-        if kept and kept[-1][0] == entry[0]:
-            again += 1
-            if entry[1] > kept[-1][1]:
-                kept[-1] = (entry[0], entry[1], *kept[-1][2:])
-            continue
-        kept.append(entry)
-    if again:
-        told.append(
-            f"{again} lines say the step before them again (other ranks, or a progress bar): the longest time stands"
+        raise FormatError(
+            f"{shown(path)} has {counted(len(step), 'step')} and no time of any: expected at least two with a time"
         )
-    return kept
+    if kind.scale and not good.all():
+        told.append(f"{counted(int(np.count_nonzero(~good)), 'step')} without a usable time left out")
+    timers = {name: _timer(rows) for name, rows in reading.timers.items()}
+    rows = taken[good]
+    columns = (step[rows], time[good], stamp[rows], run[rows], line[rows])
+    return StepLog(path, kind.name, kind.basis, *columns, timers, tuple(told), medians(sides) if kind.scale else {})
 
 
 def _runs(step: Numbers, starts: list[int]) -> Numbers:
@@ -190,26 +185,6 @@ def _runs(step: Numbers, starts: list[int]) -> Numbers:
         return step
     begins = (np.diff(step) <= 0) | (np.diff(np.array(starts)) > 0)
     return np.concatenate(([0], np.cumsum(begins))).astype(np.int64)
-
-
-def _from_stamps(path: str, step: Numbers, stamp: Seconds, run: Numbers, told: list[str]) -> Seconds:
-    """Seconds a step from one line to the next of a run; NaN for its first."""
-    if not np.isfinite(stamp).any():
-        raise FormatError(
-            f"{shown(path)} has steps and tokens per second, and no time of a step: expected lines that begin with the time"
-        )
-    time = np.full(len(step), _NAN)
-    same = np.diff(run) == 0
-    time[1:][same] = (np.diff(stamp)[same]) / np.diff(step)[same]
-    told.append(
-        f"times are those between lines: what stood between them (checkpoints, evaluation) is in them{_coarse(stamp)}"
-    )
-    return time
-
-
-def _coarse(stamp: Seconds) -> str:
-    known = stamp[np.isfinite(stamp)]
-    return "; they are whole seconds" if (known == np.floor(known)).all() else ""
 
 
 def _timer(rows: list[tuple[int, float, float]]) -> Timer:

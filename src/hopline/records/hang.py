@@ -15,7 +15,7 @@ STATES = ("scheduled", "started", "completed")
 """Put into a stream; its kernel runs (and may wait for others); done."""
 SCHEDULED, STARTED, COMPLETED = STATES
 UNKNOWN = "unknown"
-"""State of a call that was put in with others, where what closes them is not in the dump."""
+"""State of a call put in with others, where what closes them is not in the dump."""
 WAITING = frozenset({SCHEDULED, STARTED})
 """States of calls that are not done."""
 
@@ -34,7 +34,7 @@ BREAKS: dict[BreakKind, str] = {
 MISMATCHES: frozenset[BreakKind] = frozenset({"op", "dtype", "size"})
 """Breaks that are a defect of the program by themselves: nobody need be late."""
 ALIKE: frozenset[BreakKind] = frozenset({"scheduled", "state", "stuck"})
-"""Breaks in which all came and made the call alike: what holds it is elsewhere."""
+"""Breaks in which all came and made the call alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Hang:
     groups
         Those with calls. Two of one name stand apart where no rank is in both.
     compared
-        Number of collectives that could be compared on at least two ranks.
+        Number of collectives that at least two ranks have.
     breaks
         The first of each group (of sends and receives, of each pair of ranks), those that follow from no other first.
     roots
@@ -236,6 +236,8 @@ class Hang:
         Differences of sizes in calls that all are done with, the first of each group.
     behind
         Dumps that are older than the others, or cut.
+    messages
+        Number of sends that have a receive.
     """
 
     ranks: tuple[int, ...]
@@ -249,3 +251,4 @@ class Hang:
     told: tuple[str, ...] = ()
     earlier: tuple[Break, ...] = ()
     behind: tuple[Behind, ...] = ()
+    messages: int = 0

@@ -23,6 +23,8 @@ BASES: dict[Basis, str] = {
     "smoothed": "a progress bar's rate, which is averaged over the steps before",
 }
 """Where step times come from."""
+LIKE = 0.05
+"""Levels that differ by less are one for people."""
 BEFORE = -1
 """The step of a timer that stands before the first step."""
 
@@ -68,6 +70,8 @@ class StepLog:
         By name.
     told
         What is odd about the file.
+    ranks
+        Label -> median seconds of a step, where several ranks print; of them ``step`` and the others are one's.
     """
 
     source: str
@@ -80,6 +84,7 @@ class StepLog:
     line: Numbers
     timers: Mapping[str, Timer] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    ranks: Mapping[str, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.step)
@@ -113,8 +118,31 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """Lines of a run whose steps take as long: a run has several where the time of a step changes and stays so.
+
+    Attributes
+    ----------
+    run
+        Which start, from 0.
+    first, last
+        Steps of its first and last line.
+    lines
+        How many, after the warm-up.
+    median
+        Seconds of a step.
+    """
+
+    run: int
+    first: int
+    last: int
+    lines: int
+    median: float
+
+
+@dataclass(frozen=True, slots=True)
 class Slow:
-    """A line whose steps took longer than usual: ``excess`` seconds a step above the run's median."""
+    """A line whose steps took longer than usual: ``excess`` seconds a step above the median of its level."""
 
     step: int
     line: int
@@ -196,11 +224,17 @@ class StepReport:
     lines, every
         Lines used (without warm-up), and steps a line stands for.
     median, low, high
-        Seconds of a step: median, 5 % and 95 % quantiles of lines.
+        Seconds of a step: median, 5 % and 95 % quantiles of the lines of the usual levels.
+    usual
+        Lines of those: of the level with most lines, and of those as fast within LIKE.
     total
         Seconds of all steps together, warm-up included.
     lost
-        Share of ``total`` above the median: what even steps would save.
+        Share of ``total`` above the median of each level, after the warm-up: what even steps would save.
+    levels
+        In the order of the log.
+    ranks
+        As in StepLog: where several ranks print.
     runs, slow, periodic, drifts, timers
         See there; slow ones by their excess, most first.
     threshold
@@ -224,3 +258,6 @@ class StepReport:
     timers: tuple[TimerShare, ...]
     threshold: float
     told: tuple[str, ...] = ()
+    usual: int = 0
+    levels: tuple[Level, ...] = ()
+    ranks: Mapping[str, float] = field(default_factory=dict)

@@ -1,129 +1,89 @@
 """Why ranks hang, on a page and as JSON.
 
-What belongs here: words for breaks. What they are is ``study.hangs``.
+What belongs here: what stands where. What breaks are is ``study.hangs``, their sentences are ``hang_words``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from hopline.quantity import counted, show
-from hopline.records.hang import BREAKS, MISMATCHES, Break, Call, Group, Hang, Shape
+from hopline.quantity import counted
+from hopline.records.hang import COMPLETED, MISMATCHES, Behind, Break, Call, Group, Hang, Shape
 from hopline.show.document import Block, Grid, Heading, Line
+from hopline.show.hang_words import (
+    behind_text,
+    call_text,
+    capital,
+    circle_text,
+    earlier_text,
+    is_long,
+    ranks_text,
+    sentence,
+)  # fmt: skip
 
-MOST_RANKS = 16
-"""Rows of a table of ranks; odd ranks come first."""
-SOON = 0.1
-"""Of the timeout: ranks that waited less may just be working."""
+MOST_RANKS, MOST_BREAKS = 16, 8
+"""Rows of a table of ranks, odd ranks first; and breaks of a kind that the page has (the JSON has all)."""
+_SHORT = (
+    "How long they wait is not in the dumps: a job at work, dumped between two calls of a rank, would look the same."
+)
 
 
 def page(hang: Hang) -> list[Block]:
     """The verdict, the call on which ranks differ as each has it, what follows from it, and what each rank did last."""
-    blocks: list[Block] = [Heading(f"Flight recorder dumps of {_ranks(hang.ranks)}"), *_verdict(hang)]
-    for number, found in enumerate(hang.breaks):
-        if number == hang.roots and number:
-            blocks += [Heading("What follows from it"), *(Line(f"  {sentence(one)}") for one in hang.breaks[number:])]
-            break
+    blocks: list[Block] = [Heading(f"Flight recorder dumps of {ranks_text(hang.ranks)}"), *_verdict(hang)]
+    roots, rest = hang.breaks[: hang.roots], hang.breaks[hang.roots :]
+    for found in roots[:MOST_BREAKS]:
         blocks += _views(found)
+    if rest:
+        lines = [Line(f"  {sentence(one, _bare(hang, one))}") for one in rest[:MOST_BREAKS]]
+        blocks += [Heading("What follows from it"), *lines, *_more(rest)]
     return [*blocks, *_last(hang), *(Line(remark, "faint") for remark in hang.told)]
 
 
+def _more(breaks: Sequence[Break]) -> list[Block]:
+    left = len(breaks) - MOST_BREAKS
+    return [Line(f"  and {left:,} more, which --json lists", "faint")] if left > 0 else []
+
+
 def _verdict(hang: Hang) -> list[Block]:
-    known = (
-        [Line(f"There is no dump of {_ranks(hang.missing)}: what happened there is not known.", "bad")]
-        if hang.missing
-        else []
+    missing = (
+        [f"There is no dump of {ranks_text(hang.missing)}: what happened there is not known."] if hang.missing else []
     )
-    compared = f"{counted(hang.compared, 'collective')} of {counted(len(hang.groups), 'group')} compared"
-    if not hang.breaks:
-        if not hang.compared:
-            return [
-                Line("Nothing can be compared: no two dumps have a collective of one group in common.", "bad"),
-                *known,
-            ]
+    known = [Line(text, "bad") for text in [*missing, *map(behind_text, hang.behind)]]
+    before = [Line(earlier_text(one), "bad") for one in hang.earlier]
+    if not hang.compared + hang.messages and not hang.breaks:
+        return [Line("Nothing can be compared: no two dumps have a call of one group in common.", "bad"), *known]
+    met = f" and {counted(hang.messages, 'message')}" if hang.messages else ""
+    compared = f"{counted(hang.compared, 'collective')}{met} of {counted(len(hang.groups), 'group')} compared"
+    if hang.breaks:
         return [
-            Line(f"No defect: every call of each group is the same on all its ranks and done ({compared}).", "good"),
+            *_roots(hang),
+            *before,
             *known,
+            Line(f"{compared}{'' if before else '; nothing earlier differs'}.", "faint"),
         ]
-    lines = [Line(sentence(found), "bad") for found in hang.breaks[: hang.roots]]
-    if hang.circle:
-        names = ", ".join(_group(group) for group in hang.circle)
-        lines.append(Line(f"They wait in a circle: ranks make the calls of {names} in different orders.", "bad"))
-    return [*lines, *known, Line(f"{compared}; nothing earlier differs.", "faint")]
+    if before or hang.behind:
+        return [*before, *known, Line(f"None is known to wait ({compared}).")]
+    done = all(call is None or call.state == COMPLETED for call in hang.last.values())
+    rest = " and done" if done else ", and none is known to wait"
+    return [
+        Line(f"No defect: every call of each group is the same on all its ranks{rest} ({compared}).", "good"),
+        *known,
+    ]
 
 
-def sentence(found: Break) -> str:
-    """What broke, in one sentence or two."""
-    call = f"call {found.sequence} of group {_group(found.group)} ({found.op})"
-    text = _SENTENCES.get(found.kind, _differs)(found, call)
-    waits = f" {_capital(_ranks(found.waiting))} wait{'s' if len(found.waiting) == 1 else ''} in it{_waited(found)}."
-    unknown = f" Of {_ranks(found.unknown)} it is not known." if found.unknown and found.kind != "unknown" else ""
-    return text + (waits if found.waiting else "") + unknown
+def _roots(hang: Hang) -> list[Block]:
+    roots = hang.breaks[: hang.roots]
+    lines = [Line(sentence(found, _bare(hang, found)), "bad") for found in roots[:MOST_BREAKS]]
+    circles = [Line(circle_text(circle), "bad") for circle in hang.circles[:MOST_BREAKS]]
+    sure = hang.circles or any(one.kind in MISMATCHES or not one.waiting or is_long(one) for one in roots)
+    return [*lines, *_more(roots), *circles, *([] if sure else [Line(_SHORT, "faint")])]
 
 
-def _differs(found: Break, call: str) -> str:
-    return f"{_capital(BREAKS[found.kind])} at {call}: {found.detail}."
-
-
-def _absent(found: Break, call: str) -> str:
-    return f"{_capital(_ranks(found.odd))} never made {call}."
-
-
-def _scheduled(found: Break, call: str) -> str:
-    return (
-        f"The GPU of {_ranks(found.odd)} did not come to {call}, though the program did: earlier work holds its stream."
-    )
-
-
-def _state(found: Break, call: str) -> str:
-    done = [view.rank for view in found.views if view.rank not in found.waiting]
-    return f"{_capital(_ranks(done))} {'is' if len(done) == 1 else 'are'} done with {call}, and others are not."
-
-
-def _stuck(_found: Break, call: str) -> str:
-    cause = "look at the network and at the GPUs, not at the program"
-    return f"None is done with {call}, which all its ranks made alike: {cause}."
-
-
-def _unknown(found: Break, call: str) -> str:
-    return f"Whether {_ranks(found.unknown)} made {call} is not known."
-
-
-_SENTENCES: dict[str, Callable[[Break, str], str]] = {
-    "absent": _absent, "scheduled": _scheduled, "state": _state, "stuck": _stuck, "unknown": _unknown,
-}  # fmt: skip
-
-
-def _waited(found: Break) -> str:
-    if found.waited is None:
-        return ""
-    text = f", for at least {show(found.waited, 'time')}"
-    if found.timeout is None:
-        return text
-    soon = "; so little may be a job at work" if found.waited < SOON * found.timeout else ""
-    return f"{text} of a timeout of {show(found.timeout, 'time')}{soon}"
-
-
-def _group(group: Group) -> str:
-    about = f" ({group.about})" if group.about else ""
-    return f"{group.name}{about} of {_ranks(group.ranks)}" if group.ranks else f"{group.name}{about}"
-
-
-def _ranks(ranks: Sequence[int], most: int = 8) -> str:
-    """``rank 3``, ``ranks 0-2, 5``."""
-    runs: list[list[int]] = []
-    for rank in sorted(set(ranks)):
-        if runs and rank == runs[-1][1] + 1:
-            runs[-1][1] = rank
-        else:
-            runs.append([rank, rank])
-    parts = [str(a) if a == b else f"{a}-{b}" for a, b in runs[:most]] + (["..."] if len(runs) > most else [])
-    return f"rank{'s' if len(set(ranks)) != 1 else ''} {', '.join(parts)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _bare(hang: Hang, found: Break) -> bool:
+    """Whether a cause other than the usual one is known: a circle, or an earlier call that went wrong."""
+    return any(found in circle for circle in hang.circles) or any(one.group == found.group for one in hang.earlier)
 
 
 # --- tables -------------------------------------------------------------------------------------------------------
@@ -133,7 +93,7 @@ def _views(found: Break) -> list[Block]:
     order = sorted(found.views, key=lambda view: (view.rank not in found.odd, view.rank))
     rows = [row for view in order[:MOST_RANKS] for row in _view(view.rank, view.calls)]
     more = [Line(f"  and {len(order) - MOST_RANKS} more ranks", "faint")] if len(order) > MOST_RANKS else []
-    head = f"Call {found.sequence} of group {_group(found.group)}, as each rank has it"
+    head = f"{capital(call_text(found))}, as each rank has it"
     return [Heading(head), Grid(("rank", "op", "state", "in", "out", "type", "made at"), rows, left=7), *more]
 
 
@@ -180,8 +140,11 @@ def as_json(hang: Hang) -> dict[str, Any]:
     return {
         "ranks": list(hang.ranks), "missing": list(hang.missing), "compared": hang.compared,
         "groups": [_group_json(group) for group in hang.groups],
-        "defect": bool(hang.breaks), "roots": hang.roots, "circle": [group.name for group in hang.circle],
-        "breaks": [_break_json(found) for found in hang.breaks],
+        "messages": hang.messages, "defect": bool(hang.breaks or hang.earlier), "roots": hang.roots,
+        "circle": list(dict.fromkeys(found.group.name for circle in hang.circles for found in circle)),
+        "circles": [circle_text(circle) for circle in hang.circles], "earlier": [_break_json(found) for found in hang.earlier],
+        "behind": [_behind_json(found) for found in hang.behind],
+        "breaks": [_break_json(found, _bare(hang, found)) for found in hang.breaks],
         "last": {str(rank): None if call is None else _call_json(call) for rank, call in hang.last.items()},
         "told": list(hang.told),
     }  # fmt: skip
@@ -191,12 +154,20 @@ def _group_json(group: Group) -> dict[str, Any]:
     return {"name": group.name, "about": group.about, "ranks": list(group.ranks)}
 
 
-def _break_json(found: Break) -> dict[str, Any]:
+def _behind_json(found: Behind) -> dict[str, Any]:
+    return {
+        "rank": found.rank, "group": None if found.group is None else found.group.name, "reached": found.reached,
+        "done": found.done, "earlier": found.earlier, "sentence": behind_text(found),
+    }  # fmt: skip
+
+
+def _break_json(found: Break, bare: bool = False) -> dict[str, Any]:
     return {
         "kind": found.kind, "mismatch": found.kind in MISMATCHES, "group": _group_json(found.group),
         "sequence": found.sequence, "op": found.op, "odd": list(found.odd), "waiting": list(found.waiting),
         "unknown": list(found.unknown), "detail": found.detail, "waited": found.waited, "timeout": found.timeout,
-        "sentence": sentence(found), "views": [
+        "meets": found.meets or None, "timed": found.timed,
+        "sentence": sentence(found, bare), "views": [
             {"rank": view.rank, "calls": [_call_json(call) for call in view.calls]} for view in found.views
         ],
     }  # fmt: skip

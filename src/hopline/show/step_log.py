@@ -5,14 +5,15 @@ What belongs here: words for a StepReport.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from hopline.quantity import counted, show
-from hopline.records.step_log import BASES, Drift, Periodic, Run, Slow, StepReport, TimerShare
-from hopline.show.document import Block, Grid, Heading, Line
+from hopline.records.step_log import BASES, LIKE, Drift, Level, Periodic, Run, Slow, StepReport, TimerShare
+from hopline.show.document import Block, Grid, Heading, Line, Style
 
-MOST_SLOW, MOST_TIMERS, MOST_RUNS = 10, 16, 12
+MOST_SLOW, MOST_TIMERS, MOST_RUNS, MOST_RANKS = 10, 16, 12, 8
 """Rows of tables."""
 
 
@@ -20,7 +21,8 @@ def page(report: StepReport) -> list[Block]:
     """The usual step, what is above it, what comes back, drifts, restarts, timers."""
     return [
         Heading(f"Steps in {report.source} ({report.kind})"),
-        *_usual(report), *_periodic(report), *_slow(report), *_drifts(report.drifts), *_runs(report.runs),
+        *_usual(report), *_levels(report), *_ranks(report.ranks),
+        *_periodic(report), *_slow(report), *_drifts(report.drifts), *_runs(report.runs),
         *_timers(report.timers), *(Line(remark, "faint") for remark in report.told),
     ]  # fmt: skip
 
@@ -29,16 +31,79 @@ def _usual(report: StepReport) -> list[Block]:
     warm = sum(run.warm for run in report.runs)
     lines = f"{counted(report.lines, 'line')}" + (f", {counted(warm, 'line')} of warm-up left out" if warm else "")
     each = f"; a line stands for {report.every} steps" if report.every > 1 else ""
+    of = f" of {report.usual:,} of {counted(report.lines, 'line')}, others below" if report.usual < report.lines else ""
     blocks: list[Block] = [
         Line(
-            f"A step takes {_time(report.median)} (median; 5 % to 95 %: {_time(report.low)} to {_time(report.high)})",
+            f"A step takes {_time(report.median)} (median{of}; 5 % to 95 %: {_time(report.low)} to {_time(report.high)})",
             "strong",
         ),
         Line(f"{lines}{each}; times are {BASES[report.basis]}", "faint"),
     ]
     if report.lost >= 0.001:
-        blocks.append(Line(f"If all steps took the median, {report.lost:.1%} of {_time(report.total)} would be saved."))
+        usual = "what is usual then" if report.usual < report.lines else "the median"
+        saved = f"{report.lost:.1%} of {_time(report.total)} would be saved"
+        blocks.append(Line(f"If all steps{' after the warm-up' if warm else ''} took {usual}, {saved}."))
     return blocks
+
+
+def _levels(report: StepReport) -> list[Block]:
+    """Where the time of a step changes and stays so, within a start or from one to the next."""
+    lines: list[Block] = []
+    levels = report.levels
+    for place in range(1, len(levels)):
+        before, now = levels[place - 1], levels[place]
+        if abs(now.median / before.median - 1) < LIKE:
+            continue
+        back = place > 1 and before.run == now.run == levels[place - 2].run and _alike(levels[place - 2], now)
+        lines.append(
+            Line(_back(before, now) if back else _change(before, now, _end(levels, place)), _style(before, now))
+        )
+    return lines
+
+
+def _alike(one: Level, other: Level) -> bool:
+    return abs(one.median / other.median - 1) < LIKE
+
+
+def _end(levels: Sequence[Level], place: int) -> str:
+    now = levels[place]
+    last = place + 1 == len(levels) or levels[place + 1].run != now.run
+    return "to the end" if last else f"to step {now.last:,}"
+
+
+def _style(before: Level, now: Level) -> Style:
+    return "bad" if now.median > before.median else "plain"
+
+
+def _change(before: Level, now: Level, end: str) -> str:
+    start = f" of start {now.run + 1}" if before.run != now.run else ""
+    return (
+        f"From step {now.first:,}{start} on, {end}, a step takes {_time(now.median)} in place of {_time(before.median)} "
+        f"({now.median / before.median - 1:+.0%}). Look for what changed then."
+    )
+
+
+def _back(before: Level, now: Level) -> str:
+    return f"From step {now.first:,} on it takes {_time(now.median)} again, after {counted(before.lines, 'line')}."
+
+
+def _ranks(ranks: Mapping[str, float]) -> list[Block]:
+    """Ranks that print longer steps than most."""
+    if len(ranks) < 2:
+        return []
+    usual = median(ranks.values())
+    late = sorted(
+        (label for label, time in ranks.items() if time > usual * (1 + LIKE)), key=lambda label: -ranks[label]
+    )
+    if not late:
+        return [
+            Line(f"The {len(ranks)} ranks that print steps have like times ({_time(usual)} in the middle).", "good")
+        ]
+    named = ", ".join(
+        f"{label} ({_time(ranks[label])}, {ranks[label] / usual - 1:+.0%})" for label in late[:MOST_RANKS]
+    )
+    more = f" and {len(late) - MOST_RANKS} more" if len(late) > MOST_RANKS else ""
+    return [Line(f"Slower than most of {len(ranks)} ranks ({_time(usual)}): rank {named}{more}.", "bad")]
 
 
 def _periodic(report: StepReport) -> list[Block]:
@@ -128,7 +193,12 @@ def as_json(report: StepReport) -> dict[str, Any]:
     return {
         "source": report.source, "kind": report.kind, "basis": report.basis, "lines": report.lines, "every": report.every,
         "median": report.median, "low": report.low, "high": report.high, "total": report.total, "lost": report.lost,
-        "threshold": report.threshold,
+        "threshold": report.threshold, "usual": report.usual, "ranks": dict(report.ranks),
+        "levels": [
+            {
+                "run": one.run, "first": one.first, "last": one.last, "lines": one.lines, "median": one.median,
+            } for one in report.levels
+        ],
         "runs": [
             {
                 "first": run.first, "last": run.last, "lines": run.lines, "warm": run.warm, "median": run.median,

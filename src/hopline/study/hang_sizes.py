@@ -52,7 +52,18 @@ def _dtypes(call: Call) -> object:
 
 
 def _elements(call: Call) -> object:
-    return tuple(count(getattr(call, side)) for side in AGREE.get(call.op, ()))
+    return tuple(
+        count(getattr(call, side)) for side in AGREE.get(call.op, ()) if side != _UNEVEN.get(call.op) or _even(call)
+    )
+
+
+_UNEVEN = {"all_gather": "inputs", "reduce_scatter": "outputs"}
+"""Op -> its own piece of a list of pieces: where the list has pieces of several sizes, so have the ranks, and rightly."""
+
+
+def _even(call: Call) -> bool:
+    pieces = call.outputs if call.op == "all_gather" else call.inputs
+    return len({count((piece,)) for piece in pieces}) <= 1
 
 
 def count(shapes: tuple[Shape, ...]) -> int:

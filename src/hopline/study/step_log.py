@@ -1,7 +1,7 @@
 """What step times of a log say: what is usual, which steps are slow, which come back, whether it drifts, what restarts cost.
 
 What belongs here: statistics of steps. A line is slow above median + max(SIGMAS robust standard deviations, LEAST of the
-median), taken over its run after the warm-up; the robust deviation is 1.4826 times the median absolute deviation.
+median), taken over its level after the warm-up; the robust deviation is 1.4826 times the median absolute deviation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from hopline.errors import InputError
 from hopline.records.step_log import (
+    BEFORE,
+    LIKE,
     Drift,
+    Level,
     Numbers,
     Periodic,
     Run,
@@ -25,6 +28,7 @@ from hopline.records.step_log import (
     Timer,
     TimerShare,
 )
+from hopline.study.step_levels import cuts
 from hopline.study.step_periods import periods
 
 SIGMAS, LEAST = 6.0, 0.05
@@ -48,20 +52,44 @@ def report(log: StepLog) -> StepReport:
         raise InputError(f"{log.source} has no step with a time: expected at least one")
     warm, runs = _runs(log)
     used = ~warm
-    slow_marks, excess, threshold = _slow(log, used)
-    every = _every(log)
-    usual = used & ~slow_marks
-    time = log.time[used]
-    low, median, high = np.quantile(time, (0.05, 0.5, 0.95))
+    part, levels = _levels(log, used)
+    slow_marks, excess, threshold = _slow(log, used, part)
+    main = _main(levels)
+    common = used & np.isin(part, main)
+    low, median, high = np.quantile(log.time[common], (0.05, 0.5, 0.95))
     steps = _steps(log)
     total = float((log.time * steps).sum())
     periodic = periods(log.step[used], slow_marks[used], (excess * steps)[used], excess[used], total)
-    lost = float((np.clip(log.time - median, 0, None) * steps).sum())
+    lost = float((np.clip(excess, 0, None) * steps)[used].sum())
+    even = [number for number in range(len(runs)) if sum(level.run == number for level in levels) == 1]
     return StepReport(
-        log.source, log.kind, log.basis, int(used.sum()), every, float(median), float(low), float(high), total,
-        lost / total, runs, _listed(log, slow_marks, excess, periodic), periodic, _drifts(log, usual),
-        _timers(log, used, float(median)), threshold, log.told,
+        log.source, log.kind, log.basis, int(used.sum()), _every(log), float(median), float(low), float(high), total,
+        lost / total, runs, _listed(log, slow_marks, excess, periodic), periodic,
+        _drifts(log, used & ~slow_marks & np.isin(log.run, even)), _timers(log, used, float(median)), threshold, log.told,
+        int(common.sum()), levels, log.ranks,
     )  # fmt: skip
+
+
+def _levels(log: StepLog, used: Marks) -> tuple[Numbers, tuple[Level, ...]]:
+    """Number of the level of each line (BEFORE of warm-up), and the levels."""
+    part = np.full(len(log), BEFORE, np.int64)
+    found: list[Level] = []
+    for number in np.unique(log.run[used]):
+        rows = np.flatnonzero(used & (log.run == number))
+        for mine in np.split(rows, cuts(log.time[rows])):
+            part[mine] = len(found)
+            first, last = int(log.step[mine[0]]), int(log.step[mine[-1]])
+            found.append(Level(int(number), first, last, len(mine), float(np.median(log.time[mine]))))
+    return part, tuple(found)
+
+
+def _main(levels: Sequence[Level]) -> list[int]:
+    """The usual levels: that with most lines of all that are alike."""
+
+    def alike(one: Level) -> list[int]:
+        return [place for place, level in enumerate(levels) if abs(level.median / one.median - 1) < LIKE]
+
+    return max(map(alike, levels), key=lambda places: sum(levels[place].lines for place in places))
 
 
 def _every(log: StepLog) -> int:
@@ -102,7 +130,7 @@ def _runs(log: StepLog) -> tuple[Marks, tuple[Run, ...]]:
 
 def _warm(time: Seconds) -> int:
     """Slow lines before the first usual one, not more than half of all."""
-    limit = _limit(time)
+    limit = _limit(time[: 3 * MOST_WARM])
     most = min(MOST_WARM, len(time) // 2)
     usual = np.flatnonzero(time[: most + 1] <= limit)
     return int(usual[0]) if len(usual) else most
@@ -121,11 +149,11 @@ def _gap(log: StepLog, row: int) -> float | None:
 # --- slow steps ---------------------------------------------------------------------------------------------------
 
 
-def _slow(log: StepLog, used: Marks) -> tuple[Marks, Seconds, float]:
-    """Which lines are slow, seconds above the median of their run, and the limit of the last run."""
+def _slow(log: StepLog, used: Marks, part: Numbers) -> tuple[Marks, Seconds, float]:
+    """Which lines are slow, seconds above the median of their level, and the limit of the last level."""
     slow, excess, limit = np.zeros(len(log), np.bool_), np.zeros(len(log)), float("inf")
-    for number in np.unique(log.run[used]):
-        rows = used & (log.run == number)
+    for number in np.unique(part[used]):
+        rows = used & (part == number)
         time = log.time[rows]
         limit = _limit(time)
         slow[rows] = time > limit
@@ -139,7 +167,7 @@ def _listed(log: StepLog, slow: Marks, excess: Seconds, periodic: Sequence[Perio
     return tuple(
         Slow(
             int(log.step[row]), int(log.line[row]), float(log.time[row]), float(excess[row]), int(log.run[row]),
-            next((one.every for one in periodic if log.step[row] % one.every == one.phase), None),
+            max((one.every for one in periodic if log.step[row] % one.every == one.phase), default=None),
         ) for row in rows
     )  # fmt: skip
 

@@ -16,16 +16,20 @@ MOST_PERIOD, MOST_TRIED = 100_000, 500
 RIGHT, MINE, CHANCE = 0.75, 3, 1e-3
 """A period holds where this share of its steps is slow, in at least so many cases, and where slow steps thrown at random would
 show one as good less often than CHANCE, over all periods and phases that were tried."""
+SIGMAS, LEAST = 6.0, 0.5
+"""A step of a period is slow for another reason, too: so many robust deviations, and this share, above the others."""
+_ROBUST = 1.4826
 Marks = NDArray[np.bool_]
 
 
 def periods(steps: Numbers, slow: Marks, cost: Seconds, over: Seconds, total: float) -> tuple[Periodic, ...]:
-    """Periods of slow steps, one after the other: what one explains is taken away before the next.
+    """Periods of slow steps, one after the other: what one explains is taken away before the next, of steps that are slower
+    than it explains its own extra.
 
     steps, slow: of each line. over, cost: seconds above the usual, of a step and of all of a line. total: seconds in all.
     A period is a difference of slow steps; see RIGHT.
     """
-    left = slow.copy()
+    left, above, each = slow.copy(), over.copy(), cost.copy()
     found: list[Periodic] = []
     while left.sum() >= MINE and len(found) < 4:
         best = _best(steps, left)
@@ -34,11 +38,20 @@ def periods(steps: Numbers, slow: Marks, cost: Seconds, over: Seconds, total: fl
         every, phase = best
         mine = steps % every == phase
         hit = mine & left
-        extra = float(np.median(over[hit]))
-        share = float(cost[hit].sum()) / total
-        found.append(Periodic(every, phase, int(hit.sum()), int(mine.sum()), extra, share))
-        left &= ~mine
+        extra = float(np.median(above[hit]))
+        rest = hit & (above - extra > _more(above[hit]))
+        own = np.where(rest, each * extra / np.where(above > 0, above, 1.0), each)
+        found.append(Periodic(every, phase, int(hit.sum()), int(mine.sum()), extra, float(own[hit].sum()) / total))
+        above[rest] -= extra
+        each[rest] -= own[rest]
+        left = (left & ~mine) | rest
     return tuple(found)
+
+
+def _more(above: Seconds) -> float:
+    """How much above the usual extra of a period a step is slow for another reason, too."""
+    middle = float(np.median(above))
+    return max(SIGMAS * _ROBUST * float(np.median(np.abs(above - middle))), LEAST * middle)
 
 
 def _best(steps: Numbers, slow: Marks) -> tuple[int, int] | None:
