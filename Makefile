@@ -45,6 +45,7 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/diff.py
 	$(BIN)/python validation/schedules.py
 	$(BIN)/python validation/flows.py
+	$(BIN)/python validation/chains.py
 	$(BIN)/python validation/what_ifs.py
 	$(BIN)/python validation/nccl_tuner.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3

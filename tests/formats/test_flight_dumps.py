@@ -318,3 +318,10 @@ def test_values_without_an_end_beside_the_calls(tmp_path, key):
             assert str(error).isprintable()
         else:
             assert all((group.name + group.about).isprintable() for group in dump.groups.values())
+
+
+def test_one_call_millions_of_times_is_refused_at_once(tmp_path):
+    begun = time.perf_counter()
+    with pytest.raises(FormatError, match="has 600,000 calls: expected at most 262,144"):
+        flight.read(save(tmp_path, 0, document([entry(0)] * 600_000)))
+    assert time.perf_counter() - begun < 5

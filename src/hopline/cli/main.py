@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "hopline.cli.nccl:nccl_command",
         "What NCCL would choose and how long it reckons with; what its log says.",
     ),
+    "run": ("hopline.cli.run:run", "Run a schedule on real ranks, its data verified byte for byte."),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
     "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),
     "verify": ("hopline.cli.verify:verify", "Check the formulas against vectors, and list the founding figures."),

@@ -36,6 +36,14 @@ _OPTIONS = (
     click.option("--targets", type=click.IntRange(1), metavar="N", help="Ranks that a reshard goes to, the last ones."),
 )  # fmt: skip
 
+
+def shape_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All but ``--size``, for a command that takes several sizes."""
+    for option in reversed(_OPTIONS[1:]):
+        command = option(command)
+    return command
+
+
 CHUNKS = 16
 """Where nobody says: enough that a pipeline shows."""
 

@@ -28,8 +28,8 @@ from hopline.formats.schedules.bounded import usable, whole
 from hopline.formats.source import STDIN, shown
 from hopline.records.hang import STARTED, STATES, Call, Dump, Group
 
-MOST = 1 << 27
-"""Bytes of a dump."""
+MOST, MOST_CALLS = 1 << 27, 1 << 18
+"""Bytes and calls of a dump. A recorder keeps 2,000 calls unless told; a pickle can hold one call millions of times."""
 _NAME = re.compile(r"(?:\w+:)?(?P<op>[\w.-]{1,80})(?: (?P<a>\d{1,9})(?P<way>->|<-)(?P<b>\d{1,9}))?")
 _RANK = re.compile(r"(\d{1,9})(?:\.\w{1,8})*$")
 
@@ -45,6 +45,10 @@ def read(path: str) -> Dump:
     if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
         keys = ", ".join(map(str, document)) if isinstance(document, dict) else type(document).__name__
         raise FormatError(f"{where} has no list of entries ({excerpt(keys.encode())}): expected a flight recorder dump")
+    if len(document["entries"]) > MOST_CALLS:
+        raise FormatError(
+            f"{where} has {len(document['entries']):,} calls: expected at most {MOST_CALLS:,}, as a recorder keeps"
+        )
     return _dump(path, document)
 
 

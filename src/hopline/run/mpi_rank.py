@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,13 @@ def library() -> tuple[str, ReduceLocal]:
     return f"{name} {'.'.join(map(str, version))}", MPI.SUM.Reduce_local
 
 
+def limits(comm: Any) -> tuple[int, int, Callable[[list[Any]], list[int] | None]]:
+    """The largest tag, the rank that nobody is, and the call that tells which of several requests are done."""
+    from mpi4py import MPI
+
+    return int(comm.Get_attr(MPI.TAG_UB)), int(MPI.PROC_NULL), MPI.Request.Testsome
+
+
 def where() -> dict[str, Any]:
     """Host of this rank, and the cores that it may run on."""
     return {"host": platform.node(), "cores": cores.own()}
@@ -81,7 +88,11 @@ def where() -> dict[str, Any]:
 
 def start_event(comm: Any) -> Mapping[str, object]:
     """Where all ranks are; every rank calls it. ``crowded`` says where more ranks than cores are: host, ranks, cores."""
-    places = comm.allgather(where())
+    return start_of(comm.allgather(where()))
+
+
+def start_of(places: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
+    """The first event of a run, from ``where`` of all ranks."""
     ranks: dict[str, int] = defaultdict(int)
     there: dict[str, set[int]] = defaultdict(set)
     for place in places:

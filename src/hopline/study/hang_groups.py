@@ -89,14 +89,10 @@ def behind(groups: Sequence[Group], dumps: Mapping[int, Dump]) -> tuple[Behind, 
         done = _done(group, dumps)
         for rank in group.ranks:
             dump = dumps.get(rank)
-            reached = dump.reached.get(group.name, -1) if dump is not None else done
-            if (
-                dump is not None
-                and rank not in found
-                and reached < done
-                and (reached >= 0 or dump.whole)
-                and not dump.gaps
-            ):
+            if dump is None or dump.gaps or rank in found:
+                continue
+            reached = dump.reached.get(group.name, -1)
+            if reached < done and (reached >= 0 or dump.whole):
                 found[rank] = Behind(rank, group, reached, done, _apart(last_sign(dump), last))
     for rank, dump in dumps.items():
         if rank not in found and _of_old(rank, dumps):

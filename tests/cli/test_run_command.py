@@ -1,0 +1,151 @@
+"""``hopline run`` as it is typed, on ranks that are threads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hopline.cli.run import run
+from hopline.errors import HoplineError
+from hopline.jobs import executing
+from hopline.run.mpi import Started
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "run"))
+from rooms import hold
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPLINE_HOME", str(tmp_path / "home"))
+    for name in ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """All ranks in this process."""
+    options = {}
+
+    @contextmanager
+    def executed(jobs, transport, ranks):
+        def events():
+            yield Started(("h",) * ranks, options.get("crowded", ()))
+            yield from hold(jobs, ranks, **{k: v for k, v in options.items() if k != "crowded"}).events
+
+        yield events()
+
+    monkeypatch.setattr(executing, "executing", executed)
+    return options
+
+
+def typed(*words):
+    return CliRunner().invoke(run, [str(word) for word in words])
+
+
+def test_the_page_says_how_long_and_how_sure(room):
+    done = typed("all_reduce-ring", "-n", "3", "--size", "3KiB", "--repeats", "4")
+    assert done.exit_code == 0, done.output
+    for words in (
+        "all_reduce-ring, 3 ranks over mpi on ", "3 KiB", "5 % to 95 %", "clocks agree within", "cost of an operation",
+        "9 KiB", "byte for byte", "On the critical path of the middle repeat", "Samples: ",
+    ):  # fmt: skip
+        assert words in done.output
+    assert "broken" not in done.output
+
+
+def test_the_answer_in_si_holds_everything(room):
+    done = typed("all_reduce-ring", "-n", "3", "--size", "3KiB,1KiB", "--repeats", "4", "--json")
+    answer = json.loads(done.stdout)
+    first, second = answer["runs"]
+    assert (first["size"], second["size"]) == (3072, 1024)
+    assert len(first["times"]) == len(first["late_s"]) == 4
+    assert first["checked_bytes"] == 9216
+    assert set(first["mean_s"]) == {"send", "recv", "reduce"}
+    assert first["clock"]["error"] > 0
+    assert len(first["finish_ps"]) == 3
+    assert answer["premises"] == [{"text": "ranks <= cores", "status": "holds"}]
+
+
+def test_more_ranks_than_cores_are_a_broken_premise(room):
+    room["crowded"] = (("h", 3, 2),)
+    done = typed("all_reduce-ring", "-n", "3", "--size", "1KiB", "--repeats", "2")
+    assert "broken: ranks <= cores: 3 ranks on 2 cores of h" in done.output
+
+
+def test_a_trace_and_a_picture_are_of_the_middle_repeat(room, tmp_path):
+    trace, plot = tmp_path / "t.json", tmp_path / "p.svg"
+    done = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--repeats", "3", "--trace", trace, "--plot", plot)
+    assert done.exit_code == 0, done.output
+    slices = [
+        event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X" and event["cat"] != "path"
+    ]
+    assert len(slices) == 10
+    assert "<svg" in plot.read_text()
+    again = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--trace", trace)
+    assert isinstance(again.exception, HoplineError)
+    assert "exists: choose another file" in str(again.exception)
+
+
+def test_a_file_says_its_ranks_and_its_messages_are_verified(room, tmp_path):
+    file = tmp_path / "m.csv"
+    file.write_text("src,dst,bytes\n0,1,1000\n1,2,500\n")
+    done = typed(file, "--repeats", "2", "--json")
+    assert done.exit_code == 0, done.output
+    (one,) = json.loads(done.stdout)["runs"]
+    assert one["ranks"] == 3
+    assert one["checked_bytes"] == 1500
+    assert "@" in one["benchmark"]
+
+
+def test_a_full_disk_still_prints_what_was_timed(room):
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    done = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--repeats", "2", "--out", "/dev/full")
+    assert isinstance(done.exception, HoplineError)
+    assert "No space left" in str(done.exception)
+    assert "all_reduce-ring, 2 ranks" in done.output
+    assert "Samples:" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("all_reduce-ring --size 1KiB", "needs -n"),
+        ("all_reduce-ring -n 2", "needs --size"),
+        ("all_reduce-ring -n 2 --size 1KiB,2KiB --trace t.json", "--trace: shows one size, and --size has 2"),
+        ("all_reduce-ring -n 2 --size 1KiB --chunks 3", "--chunks means nothing to all_reduce-ring"),
+        ("all_reduce-ring -n 2 --size 1KiB --transport tcp", "'tcp' is not one of"),
+        ("all_reduce-ring -n 2 --size 1KiB --repeats 0", "--repeats"),
+    ],
+)
+def test_what_is_wrong_is_one_line(words, said):
+    done = typed(*words.split())
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_wrong_names_and_files_are_one_line(tmp_path):
+    done = typed("all_reduce-rung", "-n", "2", "--size", "1KiB")
+    assert "did you mean 'all_reduce-ring'" in str(done.exception)
+    done = typed("all_reduce-ring", "-n", "400", "--size", "1KiB")
+    assert "400 ranks: expected 1 to 256 that are started here" in str(done.exception)
+
+
+def test_ranks_but_the_first_say_nothing(monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for words in (("--help",), ("all_reduce-ring", "--size", "5kg"), ("all_reduce-ring", "--chunks", "x")):
+        done = typed(*words)
+        assert (done.exit_code, done.output) == (0, "")
+
+
+def test_the_rank_that_torchrun_started_first_says_what_is_wrong(monkeypatch):
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    done = typed("all_reduce-ring", "--size", "1KiB")
+    assert "torchrun started these ranks: expected --transport gloo or nccl, not mpi" in str(done.exception)
