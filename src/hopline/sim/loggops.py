@@ -50,16 +50,20 @@ def simulate_loggops(
     SimulationError
         Where the schedule cannot run to its end.
     """
+    return played(schedule, costs(schedule, params, reduce, copy), "LogGOPS", keep, way)
+
+
+def played(schedule: Schedule, work: Costs, machine: str, keep: bool, way: str | None) -> Timeline:
+    """The timeline of rows that cost ``work``, by these rules; ``machine`` is what it then says of itself. Raises as above."""
     if way is not None and way not in ENGINES:
         raise UnknownNameError("way to simulate", way, ENGINES)
-    work = costs(schedule, params, reduce, copy)
     name = way or ("reference" if len(work) <= FEW else "events")
     outcome = ENGINES[name](work)
     check_done(schedule, outcome.end)
     used = np.flatnonzero(outcome.busy)
     sends = schedule.columns.kind == SEND
     return Timeline(
-        schedule.name, "LogGOPS", name, outcome.finish, np.minimum(outcome.busy[used], outcome.finish.max()),
+        schedule.name, machine, name, outcome.finish, np.minimum(outcome.busy[used], outcome.finish.max()),
         tuple(f"rank {port // 3} {PORTS[port % 3]}" for port in used.tolist()), _path(work, outcome),
         int(np.count_nonzero(sends)), int(schedule.columns.size[sends].sum()),
         outcome.start if keep else None, outcome.end if keep else None,
