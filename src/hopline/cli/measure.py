@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
+from hopline.cli import measure_executor
 from hopline.cli import measure_page as page
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.errors import INTERRUPTED, FitError, HoplineError
 from hopline.jobs import machines, measured_pairs, measuring
 from hopline.jobs.measuring import Measured, World
+from hopline.run.executing.transports import TRANSPORTS
 from hopline.run.kinds import ALL, BY_NAME, PAIRS, WORDS
 from hopline.run.plan import DEFAULT_SIZES, DEFAULT_WINDOW, Plan
 from hopline.show import images
@@ -25,9 +27,12 @@ _SAYS = {
     ALL: "all of these",
 }
 _WHAT = "\n".join(f"  {word:<9}{_SAYS[word]}" for word in WORDS)
+EXECUTOR = "executor"
+"""By itself: it is not loops of messages that are measured, but steps of schedules."""
 EPILOG = f"""\b
 What can be measured:
 {_WHAT}
+  {EXECUTOR:<9}steps of schedules as hopline run takes them, which hopline compare predicts with; by itself
 
 \b
 Examples:
@@ -35,6 +40,7 @@ Examples:
   hopline measure --sizes 1KiB..1MiB --seconds 5s --out samples.jsonl
   hopline measure --what bw,bibw --window 16
   hopline measure --what all --out all.jsonl       # Ctrl-C; the same again goes on
+  hopline measure --what executor                  # added to 'local'; then hopline compare
   mpirun -n 16 hopline measure --what pairs        # the ranks of mpirun or srun, on any hosts
   hopline p2p --size 1MiB --machine local --path rank0,rank1
 """
@@ -48,7 +54,7 @@ class OneOfSeveral(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Join the ranks before options are looked at, so that a wrong one ends all of them, with one message."""
-        world = self._joined()
+        world = None if measure_executor.named(args, EXECUTOR) else self._joined()
         if world is None or parent is None:
             return super().make_context(info_name, args, parent, **extra)
         if not world.leads:
@@ -86,6 +92,10 @@ def _words(_context: click.Context, _option: click.Parameter, value: str) -> lis
     bare="s",
 )
 @click.option("--window", type=int, help=f"Messages in flight in bw, bibw, mbw and pairs (default {DEFAULT_WINDOW}).")
+@click.option(
+    "--transport", type=click.Choice(list(TRANSPORTS)), default="mpi", show_default=True,
+    help="What carries messages; other than mpi for executor only.",
+)  # fmt: skip
 @click.option("--ranks", type=int, help="Ranks for mbw, barrier and pairs (default: one a core, 4 to 8).")
 @click.option(
     "--out", type=click.Path(path_type=File), help="Samples file to begin or go on with (default: a new one)."
@@ -98,7 +108,7 @@ def _words(_context: click.Context, _option: click.Parameter, value: str) -> lis
 @click.pass_context
 def measure(
     context: click.Context, what: list[str], sizes: list[float] | None, seconds: float | None, window: int | None,
-    ranks: int | None, out: File | None, name: str | None, plot: File | None, as_json: bool,
+    transport: str, ranks: int | None, out: File | None, name: str | None, plot: File | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure real messages between MPI processes, and save the one-way time of Send/Recv as a machine.
 
@@ -108,6 +118,14 @@ def measure(
 
     Ctrl-C keeps what was measured; the same command with the same --out goes on from there.
     """
+    if EXECUTOR in what:
+        told = (*(word for word in what if word != EXECUTOR), *_unused(window=window, ranks=ranks, plot=plot))
+        if told:
+            raise click.UsageError(f"executor is measured by itself: leave {', '.join(told)} out")
+        measure_executor.measure(transport, sizes, _SECONDS if seconds is None else seconds, out, name, as_json)
+        return
+    if transport != "mpi":
+        raise click.UsageError(f"--transport {transport}: only executor is measured over it; --what {what[0]} is MPI's")
     world: World | None = context.parent.obj if context.parent and isinstance(context.parent.obj, World) else None
     machines.target(measuring.LOCAL if name is None else name)
     plan, notes = _plan(what, sizes, seconds, window, ranks, world)
@@ -129,6 +147,10 @@ def measure(
         if out is not None:
             click.echo("hopline: the same command again goes on from there", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _unused(**options: object) -> list[str]:
+    return [f"--{name}" for name, value in options.items() if value is not None]
 
 
 def _plan(

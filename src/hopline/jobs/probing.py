@@ -102,8 +102,8 @@ def measure(
 ) -> Probed:  # fmt: skip
     """Carry the probes out on two ranks for about ``seconds``, FEWEST visits of each at least; append samples to ``file``.
 
-    ``given``: two ranks that somebody else started. What ``file`` holds of the probes counts as done. Ctrl-C and SIGTERM end it
-    and keep what was timed. Raises InputError for sizes that cannot be, RunError, DataMismatchError, OutputError.
+    ``given``: two ranks that somebody else started. What ``file`` holds of the probes counts as done. Ctrl-C and SIGTERM
+    end it and keep what was timed. Raises InputError for sizes that cannot be, RunError, DataMismatchError, OutputError.
     """
     label = given.transport.label if given else transport
     found = Probed(label, file)
@@ -213,8 +213,8 @@ def _rate(first: tuple[float, float], last: tuple[float, float]) -> float:
 def save(probed: Probed, name: str) -> tuple[File, File | None, Executor]:
     """Add the probes' operations to the machine of that name, a new one where there is none.
 
-    The file, what stood there under another name, and the executor. Raises MachineError, OutputError; FitError where too little
-    was measured to go by.
+    The file, what stood there under another name, and the executor. Raises MachineError, OutputError; FitError where too
+    little was measured to go by.
     """
     file = machines.target(name)
     made = operations(probed.samples, f"hopline probes over {probed.transport}, {probed.file.name}")

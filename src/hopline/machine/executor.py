@@ -1,11 +1,11 @@
 """What steps of a schedule cost on a machine when hopline's executor takes them.
 
-What belongs here: the figures, how they stand among a machine's operations, and reading them between sizes. What they make of a
-schedule is ``sim``; how they are measured is ``jobs.probing``.
+What belongs here: the figures, how they stand among a machine's operations, and reading them between sizes. What they make
+of a schedule is ``sim``; how they are measured is ``jobs.probing``.
 
-A step is a message, both ways or one, with or without adding up what came, or a copy. Its cost is measured in the state in which
-collectives meet it: buffers lately filled, code not lately run. So it is more than that of a loop which sends the same
-bytes a thousand times.
+A step is a message, both ways or one, with or without adding up what came, or a copy. Its cost is measured in the state in
+which collectives meet it: buffers lately filled, code not lately run. So it is more than that of a loop which sends the
+same bytes a thousand times.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def executor_of(operations: Mapping[str, Operation], transport: str) -> Executor
 
 
 def _columns(operation: Operation) -> tuple[Floats, Floats]:
-    points = np.array(operation.points)
+    points: Floats = np.array(operation.points)
     return points[:, 0], points[:, 1]
 
 
@@ -115,4 +115,5 @@ def _first(known: Mapping[str, Operation], transport: str, step: str) -> Floats:
     once = dict(known[benchmark(transport, step)].points)
     twice = known.get(benchmark(transport, step + TWICE))
     found = [2 * once[size] - time for size, time in (twice.points if twice else ()) if size in once]
-    return np.maximum(np.array(found or [0.0]), 0.0)
+    least: Floats = np.maximum(np.array(found or [0.0]), 0.0)
+    return least

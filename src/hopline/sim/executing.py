@@ -1,17 +1,17 @@
 """What a schedule takes when hopline's executor carries it out on real ranks, from what single steps were measured to take.
 
-What belongs here: what each row costs. The rules by which rows meet are those of ``loggops``: a rank has one processor, on which
-everything that it does comes one after another.
+What belongs here: what each row costs. The rules by which rows meet are those of ``loggops``: a rank has one processor, on
+which everything that it does comes one after another.
 
-- A Send keeps its rank for an operation of the executor's own; receiving, which is when bytes move, keeps the receiver for the rest
-  of the step. Whether that step is an exchange or a message one way is told by its round: an exchange, where its rank also
-  sends.
+- A Send keeps its rank for an operation of the executor's own; receiving, which is when bytes move, keeps the receiver for
+  the rest of the step. Whether that step is an exchange or a message one way is told by its round: an exchange, where its
+  rank also sends.
 - A Reduce takes what the step with adding takes longer than the one without; a Copy and a Compute take their own time.
 - The first message of a schedule costs ``Executor.first`` more, once, before all else.
 - A message of more than ``EAGER`` bytes is done for its sender only when its receiver takes it.
 
-Exact for two ranks whose rounds are of the steps measured; with more ranks it stands on the premise that a step costs with all of
-them what it costs with two, each on a core of its own.
+Exact for two ranks whose rounds are of the steps measured; with more ranks it stands on the premise that a step costs with
+all of them what it costs with two, each on a core of its own.
 """
 
 from __future__ import annotations

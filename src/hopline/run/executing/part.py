@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hopline.errors import InputError
+from hopline.run.executing.groups import groups_of
 from hopline.schedule.matching import match
 from hopline.schedule.operations import COMPUTE, FREE, KINDS, NONE, RECV, SEND, Bytes, Index, Schedule
 from hopline.schedule.pieces import Ints
@@ -34,8 +35,8 @@ class Part:
         As in ``Columns``.
     message
         Of a Send or Recv: its number among the messages from one rank to the other, which both ends know it by.
-    round
-        Which round a row belongs to; all 0 where the schedule has no rounds.
+    group
+        Number of the group that a row belongs to, see ``groups``; all 0 where each message begins by itself.
     waits, begun
         Pairs, shape (k, 2): the first begins when the second is done, or has begun.
     buffers
@@ -58,7 +59,7 @@ class Part:
     size: Ints
     other: Ints
     message: Ints
-    round: Ints
+    group: Ints
     waits: Ints
     begun: Ints
     buffers: tuple[tuple[str, int], ...]
@@ -70,31 +71,32 @@ class Part:
         return len(self.rows)
 
 
-def parts_of(schedule: Schedule) -> list[Part]:
-    """The part of each rank. Raises InputError for a schedule that real ranks cannot carry out."""
+def parts_of(schedule: Schedule, *, grouped: bool = False) -> list[Part]:
+    """The part of each rank; ``grouped``: with the groups of messages. Raises InputError for what real ranks cannot do."""
     mate = match(schedule)
     _check(schedule, mate)
     columns = schedule.columns
-    number, rounds = _numbers(schedule, mate), _rounds(schedule)
+    number = _numbers(schedule, mate)
     order = np.argsort(columns.rank, kind="stable")
     bounds = np.searchsorted(columns.rank[order], np.arange(schedule.ranks + 1))
     local = np.empty(len(order), np.int64)
     local[order] = np.arange(len(order)) - bounds[columns.rank[order]]
     waits = np.vstack([_lane_pairs(schedule, order), _after_pairs(schedule), schedule.more])
+    group = groups_of(schedule, mate, [waits, schedule.begun]) if grouped else np.zeros(len(schedule), np.int64)
     return [
-        _part(schedule, rank, order[bounds[rank] : bounds[rank + 1]], number, rounds, local, waits)
+        _part(schedule, rank, order[bounds[rank] : bounds[rank + 1]], number, group, local, waits)
         for rank in range(schedule.ranks)
     ]
 
 
 def _part(
-    schedule: Schedule, rank: int, rows: Ints, number: Ints, rounds: Ints, local: Ints, waits: Ints
+    schedule: Schedule, rank: int, rows: Ints, number: Ints, group: Ints, local: Ints, waits: Ints
 ) -> Part:  # fmt: skip
     columns, promise = schedule.columns, schedule.promise
     names = ("kind", "buffer", "source", "peer", "start", "size", "other")
     taken = {name: getattr(columns, name)[rows] for name in names}
     return Part(
-        schedule.name, rank, schedule.ranks, rows, **taken, message=number[rows], round=rounds[rows],
+        schedule.name, rank, schedule.ranks, rows, **taken, message=number[rows], group=group[rows],
         waits=_own(schedule, waits, rank, local), begun=_own(schedule, schedule.begun, rank, local),
         buffers=tuple((buffer.name, buffer.size) for buffer in schedule.buffers),
         given=promise.given if promise else _NOTHING.given, wanted=_wanted(promise, rank), promised=promise is not None,
@@ -133,12 +135,6 @@ def _lane_pairs(schedule: Schedule, order: Ints) -> Ints:
 def _after_pairs(schedule: Schedule) -> Ints:
     rows = np.flatnonzero(schedule.columns.after != NONE)
     return np.column_stack([rows, schedule.columns.after[rows]]).astype(np.int64)
-
-
-def _rounds(schedule: Schedule) -> Ints:
-    if not len(schedule.rounds):
-        return np.zeros(len(schedule), np.int64)
-    return np.searchsorted(schedule.rounds, np.arange(len(schedule)), side="right") - 1
 
 
 def _numbers(schedule: Schedule, mate: Index) -> Ints:

@@ -89,9 +89,7 @@ def check(job: Job, ranks: int, transport: Transport) -> list[Part]:
     schedule = job.schedule
     if schedule.ranks != ranks:
         raise InputError(f"{schedule.name} is for {schedule.ranks} ranks: expected as many, this run has {ranks}")
-    if transport.batches and not len(schedule.rounds) and len(schedule):
-        raise InputError(f"{schedule.name} has no rounds: {transport.label} needs them to begin messages together")
-    parts = parts_of(schedule)
+    parts = parts_of(schedule, grouped=transport.batches)
     most = max((int(part.message.max(initial=0)) for part in parts), default=0) + CONTROL_TAGS
     if most > transport.most_tag:
         raise InputError(

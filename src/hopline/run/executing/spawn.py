@@ -26,7 +26,8 @@ def main(argv: list[str]) -> int:
     ranks: list[subprocess.Popen[bytes]] = []
     try:
         for rank in range(count):
-            told = {**os.environ, SEAT[0]: str(rank), SEAT[1]: str(count), "GLOO_SOCKET_IFNAME": "lo"}
+            place = {SEAT[0]: str(rank), SEAT[1]: str(count), "LOCAL_RANK": str(rank)}
+            told = {**os.environ, **place, "GLOO_SOCKET_IFNAME": "lo"}
             command = [sys.executable, "-P", "-m", *words]
             ranks.append(subprocess.Popen(command, env=told, stdin=None if rank == 0 else subprocess.DEVNULL))
         return _watched(ranks)

@@ -4,7 +4,7 @@ What belongs here: isend and irecv of torch, who waits for them, and buffers on 
 
 Work of gloo can be waited for but not asked: ``is_completed`` stays False until somebody waits (torch 2.13). So threads that
 sleep in ``wait`` tell the loop; none of them is busy. What nccl is given is asked for by events of the GPU. It knows no tags,
-so messages that can begin together are begun as one group, and whole rounds go one after another.
+and does what it is given in order, so messages begin in ``groups``.
 """
 
 from __future__ import annotations
@@ -197,7 +197,11 @@ def _nothing() -> None:
 
 
 class DeviceTransport:
-    """Ranks of a process group whose messages are between GPUs, one GPU a rank; what they tell each other goes by gloo."""
+    """Ranks of a process group whose messages are between GPUs, one GPU a rank; what they tell each other goes by gloo.
+
+    All ranks must take part in what a group is first asked for, and a schedule's first messages may be between two of them: so
+    an all_reduce comes first.
+    """
 
     batches = True
     sleeps = True
@@ -214,6 +218,9 @@ class DeviceTransport:
             torch.cuda.set_device(self.device)
         self._op, self._isend, self._irecv, self._begin = dist.P2POp, dist.isend, dist.irecv, dist.batch_isend_irecv
         self._asks = self.label == "nccl"
+        met = torch.zeros(1, device=self.device)
+        dist.all_reduce(met, group=group)
+        met.item()
 
     def memory(self, sizes: Sequence[int]) -> DeviceMemory:
         """On this rank's GPU."""

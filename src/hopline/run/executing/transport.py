@@ -56,7 +56,7 @@ class Transport(Protocol):
     most_tag
         The largest tag.
     batches
-        Whether messages that can be begun together must be, and whole rounds one after another.
+        Whether messages must begin in groups, one group after another.
     sleeps
         Whether threads of its own carry messages, which need a core while the loop waits.
     line

@@ -63,7 +63,7 @@ class Walk:
             for row, before in pairs.tolist():
                 table[before].append(row)
                 self.waits[row] += 1
-        self.round = part.round.tolist() if transport.batches else [0] * count
+        self.group = part.group.tolist()
         self.kind = part.kind.tolist()
         self.messages: list[Message] = []
         self.work: list[Callable[[], None]] = []
@@ -122,7 +122,7 @@ class _Run:
         self.flying: list[int] = []
         self.handles: list[Handle] = []
         self.now_in = 0
-        self.in_round = np.bincount(walk.round, minlength=1).tolist() if count else [0]
+        self.in_group = np.bincount(walk.group, minlength=1).tolist() if count else [0]
         self.held: dict[int, list[int]] = {}
         self.moved_at = 0
 
@@ -131,7 +131,7 @@ class _Run:
         begin = self.moved_at = now()
         for row in [row for row, waits in enumerate(self.left) if not waits]:
             self._ready(row)
-        self._next_round()
+        self._next_group()
         count = len(self.left)
         while self.done < count:
             if self.posts:
@@ -156,8 +156,8 @@ class _Run:
 
     def _ready(self, row: int) -> None:
         """All that the row waited for is done."""
-        if self.walk.round[row] > self.now_in:
-            self.held.setdefault(self.walk.round[row], []).append(row)
+        if self.walk.group[row] > self.now_in:
+            self.held.setdefault(self.walk.group[row], []).append(row)
             return
         kind = self.walk.kind[row]
         if kind in (SEND, RECV):
@@ -178,14 +178,14 @@ class _Run:
     def _finish(self, row: int, at: int) -> None:
         self.end[row] = self.moved_at = at
         self.done += 1
-        self.in_round[self.walk.round[row]] -= 1
+        self.in_group[self.walk.group[row]] -= 1
         self._drop(self.walk.then[row])
-        if not self.in_round[self.now_in]:
-            self._next_round()
+        if not self.in_group[self.now_in]:
+            self._next_group()
 
-    def _next_round(self) -> None:
-        last = len(self.in_round) - 1
-        while not self.in_round[self.now_in] and self.now_in < last:
+    def _next_group(self) -> None:
+        last = len(self.in_group) - 1
+        while not self.in_group[self.now_in] and self.now_in < last:
             self.now_in += 1
             for row in self.held.pop(self.now_in, ()):
                 self._ready(row)
