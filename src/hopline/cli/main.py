@@ -54,6 +54,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "What NCCL would choose and how long it reckons with; what its log says.",
     ),
     "run": ("hopline.cli.run:run", "Run a schedule on real ranks, its data verified byte for byte."),
+    "compare": (
+        "hopline.cli.compare:compare",
+        "How far formula, simulation and fits are from real runs or a measured table.",
+    ),
     "measure": ("hopline.cli.measure:measure", "Measure this machine with real Send/Recv and save it as 'local'."),
     "presets": ("hopline.cli.presets:presets", "List the machines that can be named, or show one with its sources."),
     "verify": ("hopline.cli.verify:verify", "Check the formulas against vectors, and list the founding figures."),

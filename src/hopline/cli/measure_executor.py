@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path as File
 from typing import Any
 
@@ -14,8 +15,9 @@ import click
 
 from hopline.cli.options import print_json
 from hopline.cli.progress import progress
-from hopline.errors import INTERRUPTED, FitError, HoplineError, RunError
-from hopline.jobs import executing, measuring, probing
+from hopline.cli.run import joined
+from hopline.errors import INTERRUPTED, FitError, RunError
+from hopline.jobs import machines, measuring, probing
 from hopline.jobs.probing import Probed
 from hopline.machine.executor import STEPS, Executor
 from hopline.quantity import show
@@ -26,7 +28,7 @@ from hopline.show.measuring import crowds
 
 def named(words: Sequence[str], executor: str) -> bool:
     """Whether the words of a command line ask for it, before they are read as options."""
-    asked = [after for before, after in zip(words, words[1:], strict=False) if before == "--what"]
+    asked = [after for before, after in pairwise(words) if before == "--what"]
     asked += [word.partition("=")[2] for word in words if word.startswith("--what=")]
     return any(executor in value.split(",") for value in asked)
 
@@ -36,7 +38,7 @@ def measure(
 ) -> None:  # fmt: skip
     """Measure, keep, save and print."""
     context = click.get_current_context()
-    given = _joined(transport)
+    given = joined(transport)
     if given is not None:
         if not given.leads:
             given.attend()
@@ -56,15 +58,6 @@ def measure(
         click.echo("hopline: interrupted before anything was measured", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
     _answer(probed, measuring.LOCAL if name is None else name, as_json)
-
-
-def _joined(transport: str) -> executing.Given | None:
-    try:
-        return executing.join(transport)
-    except HoplineError:
-        if executing.rank_told():
-            raise click.exceptions.Exit(0) from None
-        raise
 
 
 def _whole(sizes: list[float] | None) -> tuple[int, ...]:
@@ -123,11 +116,7 @@ def _page(probed: Probed, saved: File | None, kept: File | None, found: Executor
         blocks.append(Line(f"No machine is saved: {reason}", "bad"))
     if saved is not None:
         blocks.append(Line(f"Machine: {saved}" + (f" (what was there is now {kept.name})" if kept else "")))
-        shown = (
-            saved.stem
-            if saved.parent.name != "." and saved.suffix == ".toml" and saved.stem == measuring.LOCAL
-            else saved
-        )
+        shown = saved.stem if saved.parent == machines.folder() else saved
         blocks.append(Line(f"Try: hopline compare all_reduce-ring -n 2 --size 1KiB..1MiB --machine {shown}"))
     return blocks
 

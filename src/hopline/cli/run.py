@@ -84,7 +84,7 @@ def run(
 
     Ctrl-C keeps what was timed; the same command with the same --out goes on from there.
     """
-    context, given = click.get_current_context(), _joined(transport)
+    context, given = click.get_current_context(), joined(transport)
     if given is not None and not given.leads:
         given.attend()
         return
@@ -98,23 +98,27 @@ def run(
     if trace is not None and trace.exists():
         raise OutputError(f"{trace} exists: choose another file")
     count = given.ranks if given else ranks
-    sizes: list[float | None] = [None]
-    if size:
-        sizes = [*size]
-    founds = [_found(name, count, one, dict(shape)) for one in dict.fromkeys(sizes)]
+    founds = founds_of(name, count, size, dict(shape))
     file = out or measuring.new_file()
     with progress("running") as bar:
         ran = executing.execute(founds, transport, repeats=repeats, file=file, watch=bar, given=given)
     _answer(ran, trace, plot, as_json, out is not None, given)
 
 
-def _joined(transport: str) -> Given | None:
+def joined(transport: str) -> Given | None:
+    """The ranks that a launcher started us with; None where none did. All but the first are silent about what goes wrong."""
     try:
         return executing.join(transport)
     except HoplineError:
         if executing.rank_told():
             raise click.exceptions.Exit(0) from None
         raise
+
+
+def founds_of(name: str, ranks: int | None, sizes: list[float] | None, shape: dict[str, Any]) -> list[Found]:
+    """The schedule of each size, once; of a file that says its own, where there is no size."""
+    wanted: list[float | None] = [*sizes] if sizes else [None]
+    return [_found(name, ranks, one, dict(shape)) for one in dict.fromkeys(wanted)]
 
 
 def _found(name: str, ranks: int | None, size: float | None, shape: dict[str, Any]) -> Found:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path as File
 
-from hopline.errors import FitError, OutputError
+from hopline.errors import FitError, MachineError, OutputError
 from hopline.formats import samples as samples_file
 from hopline.jobs import fitting, machines
 from hopline.jobs.fitting import TableFit
+from hopline.machine.executor import is_executors
+from hopline.machine.parts import Operation
 from hopline.quantity import show
 from hopline.records.sample import Sample, Series
 from hopline.run import world as worlds
@@ -221,9 +223,20 @@ def fitted(samples: Sequence[Sample], file: File) -> TableFit:
 
 
 def save_local(fit: TableFit, name: str) -> tuple[File, File | None]:
-    """Save the machine under ``name``; what stood there is kept and returned beside the file."""
+    """Save the machine under ``name``; what stood there is kept and returned beside the file. Steps of the executor stay."""
     file = machines.target(name)
-    return file, machines.save(fitting.machine_of(fit, file.stem), file, replace=True)
+    machine = fitting.machine_of(fit, file.stem)
+    kept = {key: one for key, one in _operations_of(file).items() if is_executors(one.benchmark)}
+    machine = replace(machine, operations={**machine.operations, **kept})
+    return file, machines.save(machine, file, replace=True)
+
+
+def _operations_of(file: File) -> Mapping[str, Operation]:
+    """Of the machine that stands there; none where there is none, or one that cannot be read."""
+    try:
+        return machines.find(str(file)).operations if file.exists() else {}
+    except MachineError:
+        return {}
 
 
 def save_measured(measured: Measured, fit: TableFit, name: str | None) -> tuple[File, File | None]:

@@ -111,9 +111,9 @@ def measure(
     there = {sample.cell: sample for sample in samples_file.begun(str(file)).merged()}
     visits = [
         _Visit(step, size, times)
-        for step in STEPS
         for size in sorted(set(sizes))
         for times in (1, 2)
+        for step in STEPS
         if times == 1 or size <= SMALL
     ]
     blank = {visit: _sample(label, hosts, visit.what, visit.size, (0.0,)) for visit in visits}
@@ -221,11 +221,15 @@ def save(probed: Probed, name: str) -> tuple[File, File | None, Executor]:
     executor = executor_of(made, probed.transport)
     if executor is None:
         raise FitError("nothing was measured of the executor")
-    before = machines.find(name) if file.exists() else Machine(file.stem, "the executor's steps", {}, {}, (), {}, {})
-    kept = {
-        key: one
-        for key, one in before.operations.items()
-        if not one.benchmark.startswith(benchmark(probed.transport, ""))
-    }
+    before = _saved(file) or Machine(file.stem, "the executor's steps", {}, {}, (), {}, {})
+    kept = {key: one for key, one in before.operations.items() if not _is_of(one, probed.transport)}
     machine = replace(before, operations={**kept, **made})
     return file, machines.save(machine, file, replace=True), executor
+
+
+def _saved(file: File) -> Machine | None:
+    return machines.find(str(file)) if file.exists() else None
+
+
+def _is_of(operation: Operation, transport: str) -> bool:
+    return operation.benchmark.startswith(benchmark(transport, ""))

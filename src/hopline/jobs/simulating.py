@@ -76,12 +76,12 @@ def simulate(
     """α-β with ports. Raises what ``sim.engine.simulate`` does."""
     engine = resolve("hopline.sim.engine:simulate")
     timeline: Timeline = engine(found.schedule, network.fabric, eager=eager, by_rounds=by_rounds, keep=keep, way=way)
-    form = _form(found, network)
+    form = form_of(found, network)
     least, most = (None, None) if form is None else bounds(form, network.levels)
     return said(found, timeline, least, most)
 
 
-def _form(found: Found, network: Network) -> Form | None:
+def form_of(found: Found, network: Network) -> Form | None:
     """The closed form on the levels of the network; None: there is none, or its premises do not hold there."""
     if found.entry is None or found.shape is None:
         return None

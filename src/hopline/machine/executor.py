@@ -26,13 +26,19 @@ TWICE = "-twice"
 """After the name of a step: two of them, one after the other."""
 OPERATION = "operation"
 """An operation of the executor without a byte or a peer."""
+_OURS = "executor-"
 SMALL = 4096
 """Bytes up to which two steps are measured beside one, to tell what only the first costs."""
 
 
 def benchmark(transport: str, what: str) -> str:
     """What samples and a machine's operations call a figure."""
-    return f"executor-{transport}-{what}"
+    return f"{_OURS}{transport}-{what}"
+
+
+def is_executors(name: str) -> bool:
+    """Whether a benchmark's name is that of such a figure."""
+    return name.startswith(_OURS)
 
 
 @dataclass(frozen=True, slots=True)

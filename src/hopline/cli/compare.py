@@ -1,0 +1,158 @@
+"""``hopline compare``: models beside what was measured, on real ranks or in a log.
+
+What belongs here: its options, and which of the two is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path as File
+from typing import Any
+
+import click
+
+from hopline.cli.options import json_option, plot_option, print_json, quantity
+from hopline.cli.progress import progress
+from hopline.cli.run import OneOfRanks, founds_of, joined
+from hopline.cli.schedule_options import shape_options
+from hopline.errors import INTERRUPTED
+from hopline.jobs import executing, machines, measuring
+from hopline.jobs.comparing import logs
+from hopline.jobs.comparing.real_ranks import Beside
+from hopline.jobs.comparing.real_ranks import compare as beside_ranks
+from hopline.model.nccl.numbers import ARCHITECTURES
+from hopline.run.executing.transports import TRANSPORTS
+from hopline.show import comparison as pages
+from hopline.show import images
+from hopline.show.document import Block, Heading, Line, plain, print_document
+
+EPILOG = """\b
+Examples:
+  hopline measure                                     # Send/Recv of this machine, for the formula
+  hopline measure --what executor                     # what steps of schedules take, for the simulation
+  hopline compare all_reduce-ring -n 2 --size 1KiB..16MiB
+  hopline compare all_reduce-ring -n 2 --size 1KiB..16MiB --out ring.jsonl   # what hopline run wrote is not run again
+  hopline compare all_reduce.log --arch hopper        # a log of nccl-tests beside fits and NCCL's tuner
+  hopline compare nccl-2.29.csv --sends sends.csv --plot errors.svg
+"""
+_RANKS = ("transport", "ranks", "size", "repeats", "out", "machine")
+_LOGS = ("sends", "arch", "nodes", "version", "table")
+
+
+@click.command(cls=OneOfRanks, epilog=EPILOG)
+@click.argument("what", metavar="NAME|SCHEDULE|LOG")
+@click.option(
+    "--transport", type=click.Choice(list(TRANSPORTS)), help="Real ranks: what carries messages.  [default: mpi]"
+)
+@click.option("-n", "--ranks", "ranks", type=click.IntRange(1), metavar="N", help="Real ranks: how many.")
+@quantity("--size", "size", "Real ranks: bytes, as nccl-tests counts them.", many=True)
+@shape_options
+@click.option(
+    "--repeats", type=click.IntRange(1), metavar="K",
+    help=f"Real ranks: how often each is carried out.  [default: {executing.REPEATS}]",
+)  # fmt: skip
+@click.option("--out", type=click.Path(path_type=File), help="Real ranks: samples file to begin or go on with.")
+@click.option("--machine", metavar="NAME|FILE", help="Real ranks: what formula and simulation go by.  [default: local]")
+@click.option("--sends", metavar="FILE", help="Log: measured single sends, for the closed form.")
+@click.option("--arch", type=click.Choice(ARCHITECTURES), help="Log: GPUs, where it does not say, for NCCL's tuner.")
+@click.option("--nodes", type=click.IntRange(1), help="Log: nodes that hold the ranks.  [default: as it says, else 1]")
+@click.option("--nccl", "version", metavar="VERSION", help="Log: NCCL's version, where it does not say.")
+@click.option("--table", type=click.IntRange(1), metavar="K", help="Log: only this one of its tables.")
+@plot_option("times against size (of a log with several tables: with --table)")
+@json_option
+def compare(what: str, plot: File | None, as_json: bool, **told: Any) -> None:
+    """How far formula, simulation and fits are from what was measured, size by size.
+
+    With the NAME of a collective's algorithm, or the file of a SCHEDULE: it is carried out on real ranks as hopline run does,
+    and the closed form and the simulation on the machine measured here stand beside. With a LOG, or a table of measured
+    collectives: the closed form, a line and a reading fitted to it (each size predicted without itself), and NCCL's tuner.
+    """
+    if logs.is_log(what):
+        _refuse(
+            told, (*_RANKS, "hierarchy", "chunks", "channels", "targets"), f"{what} is a log: it was measured already"
+        )
+        _log(what, told, plot, as_json)
+        return
+    _refuse(told, _LOGS, f"{what} is carried out on real ranks, and is no log")
+    _ranks(what, told, plot, as_json)
+
+
+def _refuse(told: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    """Raise UsageError for an option that means nothing here."""
+    for name in names:
+        if told.get(name) not in (None, ()):
+            option = {"ranks": "-n", "version": "--nccl"}.get(name, f"--{name}")
+            raise click.UsageError(f"{option}: {why}")
+
+
+def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
+    found = logs.compare(what, sends=told["sends"], arch=told["arch"], nodes=told["nodes"], version=told["version"])
+    number = told["table"]
+    if number is not None and number > len(found):
+        raise click.UsageError(f"--table {number}: {what} has {len(found)} tables that can be compared")
+    shown = found if number is None else found[number - 1 : number]
+    if plot is not None:
+        if len(shown) > 1:
+            raise click.UsageError(f"--plot: shows one table, and {what} has {len(shown)}: choose with --table")
+        images.save(pages.picture(shown[0]), plot)
+    if as_json:
+        print_json([pages.data(one) for one in shown])
+        return
+    few = len(shown) == 1
+    blocks = [block for one in shown for block in (pages.page(one) if few else pages.page(one, 12))]
+    print_document([*blocks, *pages.legend(shown), *_written(plot)])
+
+
+def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
+    transport = told.pop("transport") or "mpi"
+    shape = {name: told[name] for name in ("hierarchy", "chunks", "channels", "targets")}
+    given = joined(transport)
+    if given is not None and not given.leads:
+        given.attend()
+        return
+    if given is not None:
+        click.get_current_context().with_resource(given)
+    machine = machines.find(told["machine"] or measuring.LOCAL)
+    founds = founds_of(what, given.ranks if given else told["ranks"], told["size"], shape)
+    file = told["out"] or measuring.new_file()
+    with progress("running") as bar:
+        ran = executing.execute(
+            founds, transport, repeats=told["repeats"] or executing.REPEATS, file=file, watch=bar, given=given
+        )
+    trouble = ran.unwritten or ran.trouble
+    if not any(cell.sample for cell in ran.cells):
+        if trouble is not None:
+            raise trouble
+        click.echo("hopline: interrupted before anything was timed", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+    found = beside_ranks(ran, machine, given.transport.label if given else transport)
+    if plot is not None:
+        images.save(pages.picture(found.comparison), plot)
+    if as_json:
+        print_json(
+            {**pages.data(found.comparison), "terms": found.terms, "file": str(ran.file), "costs_s": _costs(found)}
+        )
+    else:
+        blocks = _page(found, plot)
+        (print_document if given is None else lambda page: click.echo(plain(page), nl=False))(blocks)
+    if trouble is not None:
+        raise trouble
+    if ran.interrupted:
+        click.echo(f"hopline: interrupted; what was timed is in {ran.file}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _page(found: Beside, plot: File | None) -> list[Block]:
+    blocks = [*pages.page(found.comparison), *pages.legend([found.comparison])]
+    if found.terms:
+        blocks += pages.terms(found.comparison.size.tolist(), found.terms)
+    return [*blocks, Heading(f"Samples: {found.ran.file}"), *_written(plot)]
+
+
+def _written(plot: File | None) -> list[Block]:
+    return [] if plot is None else [Line(f"Picture: {plot}")]
+
+
+def _costs(found: Beside) -> list[float | None]:
+    """By size: seconds of an operation of the executor, as it was in the run itself."""
+    cells = sorted((cell for cell in found.ran.cells if cell.sample is not None), key=lambda cell: cell.size)
+    return [None if cell.executed is None else cell.executed.cost for cell in cells]

@@ -1,0 +1,132 @@
+"""What is known of a measured table's job: what the file says of it, and where it is silent what the user states.
+
+What belongs here: GPUs, version and nodes of a table. What follows from them is ``tuner`` and ``closed_form``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hopline.errors import FormatError, InputError
+from hopline.formats import nccl_json, nccl_tests
+from hopline.formats.nccl_debug import reader
+from hopline.jobs.benchmarks import benchmark_of
+from hopline.model.nccl.devices import architecture_of, has_arm, meets_in_switches
+from hopline.records.estimate import Premise
+from hopline.records.nccl_log import NcclLog, Search
+from hopline.records.table import Table
+
+ONE_NODE = 8
+"""Ranks up to which one node is taken for granted, and said to be, where nobody says how many there are."""
+_LIBRARY = "NCCL"
+_DEBUGGED = (nccl_tests.TOOL, nccl_json.TOOL)
+"""Tools in whose logs NCCL may speak, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the user states for files that do not say it; rates in byte/s as ``jobs.nccl.Question`` has them."""
+
+    ranks: int | None = None
+    nodes: int | None = None
+    architecture: str | None = None
+    version: str | None = None
+    cpu: str | None = None
+    channels: int | None = None
+    within: float | None = None
+    between: float | None = None
+    nic: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """The job behind a table.
+
+    Attributes
+    ----------
+    benchmark
+        In hopline's words.
+    ranks, nodes
+        None: nobody says.
+    architecture, version
+        Of GPUs and NCCL; "": nobody says.
+    cpu
+        Vendor: intel, amd, mixed or other (Arm).
+    switched
+        Whether all GPUs of a node meet in switches; None: nobody says.
+    searches
+        What NCCL's search found, where its log is there.
+    other
+        Why the run was none of NCCL's; "": nothing says so.
+    premises
+        What had to be taken for granted.
+    """
+
+    benchmark: str
+    ranks: int | None
+    nodes: int | None
+    architecture: str
+    version: str
+    cpu: str
+    switched: bool | None
+    searches: tuple[Search, ...]
+    other: str
+    machine: str
+    premises: tuple[Premise, ...]
+
+
+def told_of(table: Table, stated: Stated, log: NcclLog | None) -> Told:
+    """What is known of ``table``; ``log``: what NCCL said in the same file. Raises InputError where the file contradicts itself."""
+    facts = table.facts
+    name = str(facts.get("device") or facts.get("machine") or "")
+    ranks = table.ranks or stated.ranks
+    nodes, guess = _nodes(table, ranks, stated, log)
+    premises = [Premise(f"all {ranks} ranks are on one node (--nodes says how many)", "unknown", matters=True)] if guess else []
+    if "machine" in facts:
+        premises.append(Premise(f"the GPUs are those that the file's path names: {name}", "unknown", matters=True))
+    version = str(facts.get("nccl_version") or (log.version if log and log.flavour == _LIBRARY else "") or stated.version or "")
+    return Told(
+        benchmark_of(table.benchmark), ranks, nodes, architecture_of(name) or stated.architecture or "", version,
+        stated.cpu or ("other" if has_arm(name) else "intel"), meets_in_switches(name), log.searches if log else (),
+        _other(table, log), name, tuple(premises),
+    )  # fmt: skip
+
+
+def log_of(source: str, table: Table) -> NcclLog | None:
+    """What NCCL says in the file of a table, where it may."""
+    if table.tool not in _DEBUGGED:
+        return None
+    try:
+        return reader.read(source)
+    except FormatError:
+        return None
+
+
+def _nodes(table: Table, ranks: int | None, stated: Stated, log: NcclLog | None) -> tuple[int | None, bool]:
+    """Nodes, and whether one was taken for granted."""
+    each, hosts = table.facts.get("devices_per_node"), table.facts.get("hosts")
+    if isinstance(each, int) and ranks:
+        if ranks % each:
+            raise InputError(f"{ranks} ranks, {each} on each node: expected nodes that hold equally many")
+        return ranks // each, False
+    if isinstance(hosts, int) and hosts > 0:
+        return hosts, False
+    said = (log.nodes if log else None) or stated.nodes
+    if said or not ranks:
+        return said, False
+    return (1, True) if ranks <= ONE_NODE else (None, False)
+
+
+def _other(table: Table, log: NcclLog | None) -> str:
+    """Why NCCL did not run."""
+    transport, library = table.facts.get("transport"), table.facts.get("library")
+    if transport is not None and str(transport).lower() != _LIBRARY.lower():
+        return f"it ran over {transport}, not {_LIBRARY}"
+    if library is not None and library != _LIBRARY:
+        return f"it ran on {library}, not {_LIBRARY}"
+    return f"it ran on {log.flavour}, not {_LIBRARY}" if log and log.flavour not in ("", _LIBRARY) else ""
+
+
+def with_ranks(told: Told, ranks: int) -> Told:
+    """The same of another number of ranks."""
+    return replace(told, ranks=ranks)

@@ -1,0 +1,136 @@
+"""Models beside measurements, as text and as a picture.
+
+What belongs here: how a Comparison reads. What else a command has to say of it is the command's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from hopline.quantity import show
+from hopline.records.comparison import APART, Column, Comparison
+from hopline.show import figures
+from hopline.show.document import Block, Grid, Heading, Line
+from hopline.show.simulation import premises
+
+APART_MARK, INSIDE_MARK = "!", "in"
+
+
+def page(found: Comparison, most: int = 40) -> list[Block]:
+    """One comparison: what it goes by, a row a size (``most`` of them, evenly), and each model over all sizes."""
+    blocks: list[Block] = [Heading(f"{found.title}: {found.source}")]
+    blocks += [Line(f"{column.model}: {column.basis}", "faint") for column in found.columns]
+    blocks += [Line(f"no {model}: {reason}", "bad") for model, reason in found.left]
+    blocks += [table(found, most)]
+    if summary := [_summary(found, column) for column in found.columns]:
+        header = ("over all sizes", "mean error", "median", "worst", "at", f"> {APART:.0%}")
+        with_range = any(row[-1] for row in summary)
+        rows = [row if with_range else row[:-1] for row in summary]
+        blocks += [Line(""), Grid((*header, "in range") if with_range else header, rows)]
+    return [*blocks, *premises(found.premises), *_unknown(found)]
+
+
+def _unknown(found: Comparison) -> list[Block]:
+    told = [premise for premise in found.premises if premise.status == "unknown"]
+    return [Line(f"not known: {': '.join(filter(None, (one.text, one.effect)))}", "faint") for one in told]
+
+
+def table(found: Comparison, most: int) -> Grid:
+    """A row a size: measured, then time and error of each model."""
+    known = not np.isnan(found.low).all()
+    header = ["size", "measured", *(["5 % .. 95 %"] if known else [])]
+    for column in found.columns:
+        header += [column.model, "error"] + (["by"] if column.ways else [])
+    places = np.unique(np.linspace(0, len(found.size) - 1, min(most, len(found.size))).round().astype(int))
+    return Grid(tuple(header), [_row(found, int(place), known) for place in places], left=0)
+
+
+def _row(found: Comparison, place: int, known: bool) -> tuple[str, ...]:
+    cells = [show(found.size[place], "size"), show(found.time[place], "time", 3)]
+    if known:
+        cells.append(f"{show(found.low[place], 'time', 3)} .. {show(found.high[place], 'time', 3)}")
+    for column in found.columns:
+        time = float(column.time[place])
+        if math.isnan(time):
+            cells += ["", ""] + ([""] if column.ways else [])
+            continue
+        error, inside = float(found.errors(column)[place]), float(found.inside(column)[place])
+        mark = INSIDE_MARK if inside == 1.0 else APART_MARK if abs(error) > APART else ""
+        cells += [show(time, "time", 3), f"{100 * error:+.1f} % {mark:<2}"]
+        cells += [column.ways[place]] if column.ways else []
+    return tuple(cells)
+
+
+def _summary(found: Comparison, column: Column) -> tuple[str, ...]:
+    total = found.summary(column)
+    if total is None:
+        return (column.model, "says nothing", "", "", "", "", "")
+    inside = "" if total.inside is None else f"{100 * total.inside:.0f} %"
+    return (
+        column.model, f"{100 * total.mean:.1f} %", f"{100 * total.median:.1f} %", f"{100 * total.worst:+.1f} %",
+        show(total.worst_size, "size"), f"{total.apart} of {total.sizes}", inside,
+    )  # fmt: skip
+
+
+def legend(found: Iterable[Comparison]) -> list[Block]:
+    """What the marks mean, those that are there."""
+    shown = list(found)
+    apart = any((np.abs(c.errors(column)) > APART).any() for c in shown for column in c.columns)
+    ranges = any(not np.isnan(c.low).all() for c in shown)
+    told = [f"{APART_MARK} apart by more than {APART:.0%}"] if apart else []
+    told += [f"{INSIDE_MARK} within 5 % .. 95 % of the repeats"] if ranges else []
+    return [Line(", ".join(told), "faint")] if told else []
+
+
+def terms(size: Sequence[float], told: Sequence[Mapping[str, float]]) -> list[Block]:
+    """What each simulated time is made of, a row a size."""
+    names = list(dict.fromkeys(name for one in told for name in one))
+    rows = [
+        (show(bytes_, "size"), *(show(one[name], "time", 3) if name in one else "" for name in names))
+        for bytes_, one in zip(size, told, strict=True)
+    ]
+    return [Heading("What the simulated time is made of"), Grid(("size", *names), rows, left=0)]
+
+
+def picture(found: Comparison) -> figures.Spec:
+    """Measured times and each model against size."""
+    size = found.size.tolist()
+    series = {"measured": (size, found.time.tolist())}
+    for column in found.columns:
+        there = ~np.isnan(column.time)
+        series[column.model] = (found.size[there].tolist(), column.time[there].tolist())
+    return figures.times(series, "size", f"{found.title}: {found.source}")
+
+
+def data(found: Comparison) -> dict[str, Any]:
+    """All of it in SI; what is not known is null."""
+    return {
+        "title": found.title,
+        "source": found.source,
+        "size": found.size.tolist(),
+        "time_s": found.time.tolist(),
+        "low_s": _plain(found.low),
+        "high_s": _plain(found.high),
+        "models": {
+            column.model: {
+                "basis": column.basis,
+                "time_s": _plain(column.time),
+                "error": _plain(found.errors(column)),
+                "inside": [None if math.isnan(one) else bool(one) for one in found.inside(column).tolist()],
+                "ways": list(column.ways),
+                "summary": None if (total := found.summary(column)) is None else asdict(total),
+            }
+            for column in found.columns
+        },
+        "left_out": dict(found.left),
+        "premises": [asdict(premise) for premise in found.premises],
+    }
+
+
+def _plain(values: Any) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
