@@ -1,12 +1,12 @@
 """Schedules on real ranks against what single steps say of them: python validation/executed.py [LAUNCHES]
 
-Seven times in turn, each with ranks of its own: ``hopline measure --what executor``, then all-reduces by ring, recursive doubling
-and binomial trees on two ranks. Each measure predicts all cells; no run does. A cell is one algorithm at one size, its range
-the 5 to 95 % of its repeats in all launches. Beside it stands the range of only those repeats that came right after the measure
-that predicts, which is narrower than the machine is steady.
+Seven times in turn, each with ranks of its own: ``hopline measure --what executor``, then all-reduces by ring, recursive
+doubling and binomial trees on two ranks. Each measure predicts all cells; no run does. A cell is one algorithm at one size,
+its range the 5 to 95 % of its repeats in all launches. Beside it stands the range of only those repeats that came right
+after the measure that predicts, which is narrower than the machine is steady.
 
-Leaves with code 1 where fewer than INSIDE of the predictions lie in the range of their cell, or where the median error from FROM
-on is more than MEDIAN. Meant for an idle machine with two cores or more; on fewer it is skipped.
+Leaves with code 1 where fewer than INSIDE of the predictions lie in the range of their cell, or where the median error from
+FROM on is more than MEDIAN. Meant for an idle machine with two cores or more; on fewer it is skipped.
 """
 
 from __future__ import annotations

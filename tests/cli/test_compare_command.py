@@ -1,0 +1,164 @@
+"""``hopline measure --what executor`` and ``hopline compare`` on real ranks as they are typed, on ranks that are threads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hopline.cli.compare import compare
+from hopline.cli.measure import measure
+from hopline.errors import HoplineError
+from hopline.formats import samples
+from hopline.jobs import executing, machines, measuring, probing
+from hopline.machine.executor import executor_of
+from hopline.records.sample import Sample
+from hopline.run.mpi import Started
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "run"))
+from rooms import hold
+
+SIZES = "8B,4KiB,64KiB"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPLINE_HOME", str(tmp_path / "home"))
+    for name in ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def room(monkeypatch):
+    """All ranks in this process; ``jobs`` counts what they were given."""
+    options = {"jobs": 0}
+
+    @contextmanager
+    def executed(jobs, transport, ranks):
+        options["jobs"] += len(jobs)
+
+        def events():
+            yield Started(("h",) * ranks, options.get("crowded", ()))
+            yield from hold(jobs, ranks).events
+
+        yield events()
+
+    monkeypatch.setattr(executing, "executing", executed)
+    monkeypatch.setattr(probing, "executing", executed)
+    return options
+
+
+def typed(command, *words):
+    return CliRunner().invoke(command, [str(word) for word in words])
+
+
+def measured(*words):
+    found = typed(measure, "--what", "executor", "--sizes", SIZES, "--seconds", "1ms", *words)
+    assert found.exit_code == 0, found.output
+    return found
+
+
+def test_the_executor_is_measured_kept_and_saved(tmp_path):
+    out = tmp_path / "steps.jsonl"
+    told = json.loads(measured("--out", out, "--json").output)
+    assert set(told["steps"]) == {"send", "exchange", "send-add", "exchange-add", "copy"}
+    assert told["steps"]["send"]["size"] == [8, 4096, 65536]
+    assert told["visits"] >= 2 * 5 * (3 + 2)
+    executor = executor_of(machines.find("local").operations, "mpi")
+    assert executor.operation == pytest.approx(told["operation_s"], rel=1e-4)
+    assert {sample.benchmark for sample in samples.load(str(out))} >= {"executor-mpi-send", "executor-mpi-send-twice"}
+
+
+def test_it_goes_on_from_its_samples_and_ends(tmp_path, room):
+    out = tmp_path / "steps.jsonl"
+    words = ("--what", "executor", "--sizes", "8B,64B", "--out", out)
+    assert typed(measure, *words).exit_code == 0
+    first = room["jobs"]
+    assert first == probing.VISITS * 5 * 4
+    again = typed(measure, *words)
+    assert room["jobs"] == first
+    assert "nothing was measured now" in again.output
+
+
+def test_measuring_the_latency_keeps_the_executor():
+    measured()
+    before = machines.find("local").operations
+    took = [Sample("latency", "mpi", "h", 2, size, (1e-6 + size * 1e-9,)) for size in (8, 64, 512, 4096, 32768)]
+    measuring.save_local(measuring.fitted(took, Path("latency.jsonl")), "local")
+    now = machines.find("local")
+    assert set(now.operations) == {*before, "latency.2"}
+    assert list(now.links) == ["send"]
+    measured()
+    assert list(machines.find("local").links) == ["send"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--what", "executor,bw"), "leave bw out"),
+        (("--what", "executor", "--window", 4), "leave --window out"),
+        (("--what", "executor", "--sizes", "8B"), "two sizes or more"),
+        (("--what", "latency", "--transport", "gloo"), "only executor"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words, said):
+    found = typed(measure, *words)
+    assert found.exit_code == 2
+    assert said in found.output
+
+
+def test_compare_sets_both_models_beside_the_run(tmp_path):
+    measured()
+    words = ("all_reduce-ring", "-n", 2, "--size", "1KiB,64KiB", "--repeats", 4, "--out", tmp_path / "run.jsonl")
+    found = typed(compare, *words, "--json")
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.output)
+    assert told["size"] == [1024, 65536]
+    simulation = told["models"]["simulation"]
+    assert all(time > 0 for time in simulation["time_s"])
+    assert simulation["error"] == pytest.approx(
+        [model / real - 1 for model, real in zip(simulation["time_s"], told["time_s"], strict=True)]
+    )
+    assert [sum(one.values()) for one in told["terms"]] == pytest.approx(simulation["time_s"])
+    assert all("executor" in one for one in told["terms"])
+    assert "formula" in told["left_out"]
+    page = typed(compare, *words).output
+    assert "over all sizes" in page
+    assert "not known: ranks <= cores" in page
+
+
+def test_crowded_ranks_break_the_premise_and_nothing_is_judged(room):
+    measured()
+    room["crowded"] = (("h", 2, 1),)
+    found = typed(compare, "all_reduce-ring", "-n", 2, "--size", "1KiB", "--repeats", 4)
+    assert "broken: ranks <= cores: 2 ranks on 1 core of h" in found.output
+    assert "nothing is judged" in found.output
+
+
+def test_steps_larger_than_those_measured_are_told():
+    measured()
+    found = typed(compare, "all_reduce-ring", "-n", 2, "--size", "1MiB", "--repeats", 2)
+    assert "broken: steps are no larger than those measured: the largest has 512 KiB" in found.output
+
+
+def test_nothing_measured_yet_says_what_to_do():
+    with pytest.raises(HoplineError, match="hopline measure"):
+        CliRunner().invoke(compare, ["all_reduce-ring", "-n", "2", "--size", "1KiB"], catch_exceptions=False)
+
+
+def test_options_of_logs_are_refused_for_ranks():
+    found = typed(compare, "all_reduce-ring", "-n", 2, "--size", "1KiB", "--arch", "hopper")
+    assert found.exit_code == 2
+    assert "--arch" in found.output
+
+
+def test_a_picture_is_written(tmp_path):
+    measured()
+    picture = tmp_path / "c.svg"
+    words = ("all_reduce-ring", "-n", 2, "--size", "1KiB,4KiB", "--repeats", 2, "--plot", picture)
+    assert typed(compare, *words).exit_code == 0
+    assert "simulation" in picture.read_text()
