@@ -4,20 +4,29 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet
 
-.PHONY: demo test browser lint bench validate docs clean
+.PHONY: demo test programs torch lint bench validate docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hopline demo
 
-test: $(VENV)/.installed-dev browser
+test: $(VENV)/.installed-dev programs torch
 	$(BIN)/python -m pytest --durations=10
 
-# A browser for the test that opens a report; where it cannot be had that test is skipped and says why.
-browser:
-	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing chromium for the test of the report ..."; \
+# A browser for the test that opens a report, ip and tc for those in network namespaces; what cannot be had is skipped and says why.
+programs:
+	@lacking=""; command -v chromium >/dev/null || lacking="chromium"; \
+	{ command -v ip && command -v tc; } >/dev/null || lacking="$$lacking iproute2"; \
+	if [ -n "$$lacking" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing $$lacking for the tests that need it ..."; \
 		(timeout 300 apt-get -qq update && DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -qq install -y --no-install-recommends \
-		chromium) >/dev/null 2>&1 || echo "chromium could not be installed"; \
+		$$lacking) >/dev/null 2>&1 || echo "could not be installed: $$lacking"; \
+	fi
+
+# make test TORCH=1 also runs the tests over gloo; a CPU build is enough, and one that is there already stays.
+torch: $(VENV)/.installed-dev
+	@if [ -n "$(TORCH)" ] && ! $(BIN)/python -c 'import torch' 2>/dev/null; then \
+		echo "Installing torch for the tests over gloo ..."; \
+		timeout 900 $(PIP) 'torch==2.13.0' || echo "torch could not be installed"; \
 	fi
 
 lint: $(VENV)/.installed-dev
@@ -48,6 +57,7 @@ validate: $(VENV)/.installed-dev
 	$(BIN)/python validation/chains.py
 	$(BIN)/python validation/what_ifs.py
 	$(BIN)/python validation/nccl_tuner.py
+	$(BIN)/python validation/executed.py
 	$(BIN)/hopline verify tests/data/vectors.json || test $$? = 3
 
 docs: $(VENV)/.installed-dev

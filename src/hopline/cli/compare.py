@@ -19,7 +19,9 @@ from hopline.jobs import executing, machines, measuring
 from hopline.jobs.comparing import logs
 from hopline.jobs.comparing.real_ranks import Beside
 from hopline.jobs.comparing.real_ranks import compare as beside_ranks
-from hopline.model.nccl.numbers import ARCHITECTURES
+from hopline.jobs.loading import resolve
+from hopline.model.nccl.numbers import ARCHITECTURES, NET_OVERHEAD
+from hopline.quantity import counted
 from hopline.run.executing.transports import TRANSPORTS
 from hopline.show import comparison as pages
 from hopline.show import images
@@ -34,8 +36,11 @@ Examples:
   hopline compare all_reduce.log --arch hopper        # a log of nccl-tests beside fits and NCCL's tuner
   hopline compare nccl-2.29.csv --sends sends.csv --plot errors.svg
 """
-_RANKS = ("transport", "ranks", "size", "repeats", "out", "machine")
-_LOGS = ("sends", "arch", "nodes", "version", "table")
+_RANKS = ("transport", "size", "repeats", "out", "machine", "hierarchy", "chunks", "targets")
+_STATED = ("nodes", "arch", "version", "cpu", "within", "between", "nic")
+_MOST, _FEW = 40, 12
+"""Sizes that are shown of one table, and of each of several; --json has all."""
+_LOGS = ("sends", "sends_table", "algorithm", "table", *_STATED)
 
 
 @click.command(cls=OneOfRanks, epilog=EPILOG)
@@ -53,9 +58,19 @@ _LOGS = ("sends", "arch", "nodes", "version", "table")
 @click.option("--out", type=click.Path(path_type=File), help="Real ranks: samples file to begin or go on with.")
 @click.option("--machine", metavar="NAME|FILE", help="Real ranks: what formula and simulation go by.  [default: local]")
 @click.option("--sends", metavar="FILE", help="Log: measured single sends, for the closed form.")
+@click.option(
+    "--sends-table", type=click.IntRange(1), metavar="K", help="Log: which table of --sends, where several would do."
+)
+@click.option("--algorithm", metavar="NAME", help="Log: whose closed form; fastest: of all.  [default: ring]")
 @click.option("--arch", type=click.Choice(ARCHITECTURES), help="Log: GPUs, where it does not say, for NCCL's tuner.")
-@click.option("--nodes", type=click.IntRange(1), help="Log: nodes that hold the ranks.  [default: as it says, else 1]")
+@click.option(
+    "--nodes", type=click.IntRange(1), metavar="N", help="Log: nodes that hold the ranks, where it does not say."
+)
 @click.option("--nccl", "version", metavar="VERSION", help="Log: NCCL's version, where it does not say.")
+@click.option("--cpu", type=click.Choice(tuple(NET_OVERHEAD)), help="Log: CPU vendor, where it does not say.")
+@quantity("--within", "bandwidth", "Log: of each of NCCL's --channels inside of a node,")
+@quantity("--between", "bandwidth", "and between nodes.")
+@quantity("--nic", "bandwidth", "Or the NIC of each GPU, from which they are worked out.")
 @click.option("--table", type=click.IntRange(1), metavar="K", help="Log: only this one of its tables.")
 @plot_option("times against size (of a log with several tables: with --table)")
 @json_option
@@ -67,9 +82,7 @@ def compare(what: str, plot: File | None, as_json: bool, **told: Any) -> None:
     collectives: the closed form, a line and a reading fitted to it (each size predicted without itself), and NCCL's tuner.
     """
     if logs.is_log(what):
-        _refuse(
-            told, (*_RANKS, "hierarchy", "chunks", "channels", "targets"), f"{what} is a log: it was measured already"
-        )
+        _refuse(told, _RANKS, f"{what} is a log, measured already")
         _log(what, told, plot, as_json)
         return
     _refuse(told, _LOGS, f"{what} is carried out on real ranks, and is no log")
@@ -79,27 +92,32 @@ def compare(what: str, plot: File | None, as_json: bool, **told: Any) -> None:
 def _refuse(told: dict[str, Any], names: tuple[str, ...], why: str) -> None:
     """Raise UsageError for an option that means nothing here."""
     for name in names:
-        if told.get(name) not in (None, ()):
-            option = {"ranks": "-n", "version": "--nccl"}.get(name, f"--{name}")
+        if told[name] not in (None, ()):
+            option = {"version": "--nccl"}.get(name, "--" + name.replace("_", "-"))
             raise click.UsageError(f"{option}: {why}")
 
 
 def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
-    found = logs.compare(what, sends=told["sends"], arch=told["arch"], nodes=told["nodes"], version=told["version"])
+    stated = {name: told[name] for name in ("ranks", "channels", *_STATED) if name != "arch"}
+    found = resolve("hopline.jobs.comparing.tables:compare")(
+        what, sends=told["sends"], sends_table=told["sends_table"], architecture=told["arch"],
+        algorithm=told["algorithm"] or "ring", **stated,
+    )  # fmt: skip
     number = told["table"]
     if number is not None and number > len(found):
-        raise click.UsageError(f"--table {number}: {what} has {len(found)} tables that can be compared")
+        raise click.UsageError(f"--table {number}: {what} has {counted(len(found), 'table')}")
     shown = found if number is None else found[number - 1 : number]
+    drawn = [one for one in shown if one.columns]
     if plot is not None:
-        if len(shown) > 1:
-            raise click.UsageError(f"--plot: shows one table, and {what} has {len(shown)}: choose with --table")
-        images.save(pages.picture(shown[0]), plot)
+        if len(drawn) != 1:
+            raise click.UsageError(f"--plot: shows one table, {len(drawn)} of {what} can be drawn: choose with --table")
+        images.save(pages.picture(drawn[0]), plot)
     if as_json:
         print_json([pages.data(one) for one in shown])
         return
-    few = len(shown) == 1
-    blocks = [block for one in shown for block in (pages.page(one) if few else pages.page(one, 12))]
-    print_document([*blocks, *pages.legend(shown), *_written(plot)])
+    most = _MOST if len(shown) == 1 else _FEW
+    blocks = [block for one in shown for block in pages.page(one, most)]
+    print_document([*blocks, *pages.overall(shown), *pages.legend(shown), *_written(plot)])
 
 
 def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:

@@ -77,6 +77,24 @@ def _summary(found: Comparison, column: Column) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def overall(found: Sequence[Comparison]) -> list[Block]:
+    """Each model over all tables; nothing for a single one."""
+    models = list(dict.fromkeys(column.model for one in found for column in one.columns))
+    rows = []
+    for model in models:
+        said = [(one, column) for one in found for column in one.columns if column.model == model]
+        totals = [(one, total) for one, column in said if (total := one.summary(column)) is not None]
+        if not totals:
+            continue
+        where, worst = max(totals, key=lambda pair: abs(pair[1].worst))
+        mean = float(np.mean([total.mean for _, total in totals]))
+        at = f"{where.title}, {show(worst.worst_size, 'size')}"
+        rows.append((model, str(len(totals)), f"{100 * mean:.1f} %", f"{100 * worst.worst:+.1f} %", at))
+    if len(found) < 2 or not rows:
+        return []
+    return [Heading(f"Over {len(found)} tables"), Grid(("", "tables", "mean of means", "worst", "where"), rows)]
+
+
 def legend(found: Iterable[Comparison]) -> list[Block]:
     """What the marks mean, those that are there."""
     shown = list(found)
