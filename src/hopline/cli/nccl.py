@@ -64,7 +64,12 @@ def nccl_command(what: str, beside: str | None, plot: File | None, as_json: bool
     With a LOG of NCCL_DEBUG=INFO (subsystems INIT, GRAPH, TUNING, COLL, NET as far as they are in it): what it says of the
     run, the choices it tells, and with -n and --arch our figures beside its own.
     """
-    if what == "-" or os.path.exists(what) or os.sep in what:
+    is_log = what == "-" or os.path.exists(what) or os.sep in what
+    if plot is not None and (is_log or beside is not None):
+        raise click.UsageError(
+            "--plot: draws the tuner's own times; hopline compare LOG --plot draws a measured table beside them"
+        )
+    if is_log:
         _log(what, _question("all_reduce", told) if told["ranks"] and told["arch"] else None, as_json)
         return
     if told["ranks"] is None or told["arch"] is None:

@@ -116,13 +116,15 @@ def terms(size: Sequence[float], told: Sequence[Mapping[str, float]]) -> list[Bl
 
 
 def picture(found: Comparison) -> figures.Spec:
-    """Measured times and each model against size."""
+    """Measured times with their range, and each model, against size."""
     size = found.size.tolist()
     series = {"measured": (size, found.time.tolist())}
     for column in found.columns:
         there = ~np.isnan(column.time)
         series[column.model] = (found.size[there].tolist(), column.time[there].tolist())
-    return figures.times(series, "size", f"{found.title}: {found.source}")
+    drawn = figures.times(series, "size", f"{found.title}: {found.source}")
+    bars = [row for row in zip(size, found.low.tolist(), found.high.tolist(), strict=True) if not math.isnan(row[1])]
+    return figures.ranged(drawn, bars) if bars else drawn
 
 
 def data(found: Comparison) -> dict[str, Any]:

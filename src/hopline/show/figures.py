@@ -54,6 +54,18 @@ def marked(spec: Spec, x: float, time: float, label: str) -> Spec:
     return {**spec, "layer": [*spec["layer"], point, text]}
 
 
+def ranged(spec: Spec, ranges: Sequence[tuple[float, float, float]]) -> Spec:
+    """``spec`` with a bar from one time to another at each x: (x, low, high)."""
+    data = {"values": [{"x": x, "low": low, "high": high} for x, low, high in ranges]}
+    encoding: Spec = {
+        "x": {"field": "x", "type": "quantitative"},
+        "y": {"field": "low", "type": "quantitative"},
+        "y2": {"field": "high"},
+    }
+    bar: Spec = {"data": data, "mark": {"type": "rule", "strokeWidth": 7, "opacity": 0.35, "color": COLOURS[0]}}
+    return {**spec, "layer": [{**bar, "encoding": encoding}, *spec["layer"]]}
+
+
 def fit(
     points: Sequence[tuple[float, float, str]],
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],

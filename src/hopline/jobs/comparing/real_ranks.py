@@ -31,6 +31,8 @@ FORMULA, SIMULATION = "formula", "simulation"
 FIRST, OWN, MESSAGES, ADDING, COPYING, COMPUTE, WAITING = TERMS = (
     "first message", "executor", "messages", "adding up", "copying", "compute", "waiting",
 )  # fmt: skip
+UNSTEADY = 5.0
+"""A spread that repeats on cores of their own do not have."""
 _WORK = {SEND: MESSAGES, RECV: MESSAGES, REDUCE: ADDING, COPY: COPYING}
 
 
@@ -174,7 +176,13 @@ def _simulation_basis(machine: Machine, executor: Executor | None) -> str:
 def _premises(ran: Ran, cells: Sequence[Cell], executor: Executor | None) -> list[Premise]:
     sample = cells[0].sample
     assert sample is not None
-    told = [_cores(ran, cells)]
+    spread = _spread(cells)
+    told = [_cores(ran, spread)]
+    if not ran.crowded and spread > UNSTEADY:
+        effect = (
+            f"95 % of the repeats over 5 % of them is up to {spread:.3g}: does other work share the cores? Run it again"
+        )
+        told.append(Premise("the machine is steady", "broken", effect, matters=True))
     if executor is None:
         told.append(
             Premise(
@@ -205,17 +213,18 @@ def _moves(cell: Cell) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return found
 
 
-def _cores(ran: Ran, cells: Sequence[Cell]) -> Premise:
+def _spread(cells: Sequence[Cell]) -> float:
+    """The largest ratio of the slow repeats of a size to its quick ones."""
+    times = [np.quantile(cell.sample.times, (LOW, HIGH)) for cell in cells if cell.sample is not None]
+    return max(float(high / low) for low, high in times)
+
+
+def _cores(ran: Ran, spread: float) -> Premise:
     """The premise that each rank has a core of its own, with what comes of it where it is broken."""
     if ran.started is None:
         return Premise("ranks <= cores", "unknown", "all repeats are from an earlier run, which does not say")
     if not ran.crowded:
         return Premise("ranks <= cores", "holds")
     where = "; ".join(f"{ranks} ranks on {counted(cores, 'core')} of {host}" for host, ranks, cores in ran.crowded)
-    spread = max(
-        float(np.quantile(cell.sample.times, HIGH) / np.quantile(cell.sample.times, LOW))
-        for cell in cells
-        if cell.sample is not None
-    )
     effect = f"{where}; 95 % of the repeats over 5 % of them is up to {spread:.3g}: nothing is judged"
     return Premise("ranks <= cores", "broken", effect, matters=True)
