@@ -1,25 +1,20 @@
-"""Published tables of ../shared/measured, where they stand beside the repository, in SI.
+"""Published tables of ../shared/measured, where they stand beside the repository.
 
-What belongs here: reading them. One table is one operation, data type or placement, number of ranks and machine; its time
-at a size is the median over ranks.
+What belongs here: which table is which, by the names that validation prints. Reading them is ``hopline.formats``.
 """
 
 from __future__ import annotations
 
-import csv
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from hopline.curve import Floats
-from hopline.study.points import Points
+from hopline.jobs.fitting import read
+from hopline.records.table import Table
+from hopline.study.points import Points, medians
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared/measured"
 SKIPPED = "skipped: no measured tables beside the project"
-_BYTES = {"half": 2, "int8": 1}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +26,8 @@ class Measured:
     ranks: int
     variant: str
     points: Points
+    table: Table
+    source: str
 
     @property
     def title(self) -> str:
@@ -40,27 +37,11 @@ class Measured:
 
 def tables() -> Iterator[Measured]:
     """All tables, in the order of the files. Nothing where there are none."""
-    found: dict[tuple[str, str, int, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for file in sorted(FOLDER.glob("*.csv")) if FOLDER.is_dir() else []:
-        with file.open(newline="") as text:
-            for row in csv.DictReader(text):
-                key, size, time = _vidur(file, row) if "size" in row else _aiconfigurator(file, row)
-                if time > 0:
-                    found[key][size].append(time)
-    for key, times in found.items():
-        sizes = sorted(times)
-        medians: Floats = np.array([np.median(times[size]) for size in sizes])
-        yield Measured(*key, Points(np.array(sizes), medians))
-
-
-def _vidur(file: Path, row: Mapping[str, str]) -> tuple[tuple[str, str, int, str], float, float]:
-    name = row["collective"]
-    machine = file.stem.removesuffix(f"-{name}")
-    key = machine, name, int(row["num_workers"]), f"{row['devices_per_node']} a node"
-    return key, float(row["size"]), float(row[f"time_stats.{name}.median"]) * 1e-3
-
-
-def _aiconfigurator(file: Path, row: Mapping[str, str]) -> tuple[tuple[str, str, int, str], float, float]:
-    kind = row["nccl_dtype"]
-    key = file.stem.split("-")[1], row["op_name"], int(row["num_gpus"]), kind
-    return key, float(row["message_size"]) * _BYTES[kind], float(row["latency"]) * 1e-3
+        for table in read(str(file)).tables:
+            vidur = table.tool == "vidur"
+            benchmark = "send_recv" if vidur and table.benchmark == "send" else table.benchmark
+            machine = file.stem.removesuffix(f"-{benchmark}") if vidur else file.stem.split("-")[1]
+            variant = f"{table.facts['devices_per_node']} a node" if vidur else str(table.facts["type"])
+            points = Points(*medians(table.size, table.time))
+            yield Measured(machine, benchmark, table.ranks or 0, variant, points, table, str(file))

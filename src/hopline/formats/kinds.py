@@ -109,6 +109,22 @@ _ROWS = [
     Format(
         "nccom-test-json", "nccom-test JSON", _matching(rb'"size\(B\)"\s*:'), "hopline.formats.nccom:read_json",
     ),
+    Format(
+        "aiconfigurator", "aiconfigurator's tables of collectives (CSV)",
+        _matching(
+            rb"op_name[ \t\"]*,[^\n]{0,400}\bmessage_size\b", rb"message_size[ \t\"]*,[^\n]{0,400}\bop_name\b",
+            rb"nccl_dtype[ \t\"]*,[^\n]{0,400}\bmessage_size\b", rb"message_size[ \t\"]*,[^\n]{0,400}\bnccl_dtype\b",
+        ),
+        "hopline.formats.aiconfigurator:read",
+    ),
+    Format(
+        "vidur", "vidur's profiles of collectives (CSV)",
+        _matching(
+            rb"time_stats\.\w+\.\w+[ \t\"]*,[^\n]{0,999}\bnum_workers\b",
+            rb"num_workers[ \t\"]*,[^\n]{0,999}\btime_stats\.\w+\.\w",
+        ),
+        "hopline.formats.vidur:read",
+    ),
 ]  # fmt: skip
 FORMATS: dict[str, Format] = {row.name: row for row in _ROWS}
 """Name -> kind, in the order in which they are tried."""

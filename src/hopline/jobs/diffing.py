@@ -21,7 +21,7 @@ from hopline.study.changes import FALSE_ALARMS, THRESHOLD, Run, Side, compare
 
 _ALIKE = 0.5
 """Two tables of one kind are repeats where they share at least this part of all their sizes."""
-_FACTS = ("memory_send", "memory_receive")
+_FACTS = ("memory_send", "memory_receive", "type", "devices_per_node")
 
 
 @dataclass(frozen=True, slots=True)

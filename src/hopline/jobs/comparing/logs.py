@@ -16,7 +16,7 @@ STANDARD_INPUT = "-"
 
 def is_log(name: str) -> bool:
     """Whether ``name`` is a file that a benchmark wrote, and no collective's algorithm or schedule."""
-    if entry_of(name) is not None or not (name == STANDARD_INPUT or os.path.isfile(name)):
+    if entry_of(name) is not None or not (name == STANDARD_INPUT or (os.path.exists(name) and not os.path.isdir(name))):
         return False
     try:
         return name == STANDARD_INPUT or bool(recognise(name).reader)

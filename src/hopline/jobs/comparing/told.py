@@ -5,10 +5,10 @@ What belongs here: GPUs, version and nodes of a table. What follows from them is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from hopline.errors import FormatError, InputError
-from hopline.formats import nccl_json, nccl_tests
+from hopline.errors import FormatError
+from hopline.formats import aiconfigurator, nccl_tests, vidur
 from hopline.formats.nccl_debug import reader
 from hopline.jobs.benchmarks import benchmark_of
 from hopline.model.nccl.devices import architecture_of, has_arm, meets_in_switches
@@ -19,13 +19,13 @@ from hopline.records.table import Table
 ONE_NODE = 8
 """Ranks up to which one node is taken for granted, and said to be, where nobody says how many there are."""
 _LIBRARY = "NCCL"
-_DEBUGGED = (nccl_tests.TOOL, nccl_json.TOOL)
-"""Tools in whose logs NCCL may speak, too."""
+_TOOLS = (nccl_tests.TOOL, aiconfigurator.TOOL, vidur.TOOL, "hopline")
+"""Tools that run NCCL, or say what they run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What the user states for files that do not say it; rates in byte/s as ``jobs.nccl.Question`` has them."""
+    """What the user states for files that do not say it; the fields are those of ``jobs.nccl.Question``."""
 
     ranks: int | None = None
     nodes: int | None = None
@@ -58,6 +58,8 @@ class Told:
         What NCCL's search found, where its log is there.
     other
         Why the run was none of NCCL's; "": nothing says so.
+    machine
+        GPU or machine by name; "": nobody says.
     premises
         What had to be taken for granted.
     """
@@ -76,25 +78,27 @@ class Told:
 
 
 def told_of(table: Table, stated: Stated, log: NcclLog | None) -> Told:
-    """What is known of ``table``; ``log``: what NCCL said in the same file. Raises InputError where the file contradicts itself."""
+    """What is known of ``table``; ``log`` is what NCCL said in the same file."""
     facts = table.facts
     name = str(facts.get("device") or facts.get("machine") or "")
     ranks = table.ranks or stated.ranks
-    nodes, guess = _nodes(table, ranks, stated, log)
-    premises = [Premise(f"all {ranks} ranks are on one node (--nodes says how many)", "unknown", matters=True)] if guess else []
-    if "machine" in facts:
-        premises.append(Premise(f"the GPUs are those that the file's path names: {name}", "unknown", matters=True))
-    version = str(facts.get("nccl_version") or (log.version if log and log.flavour == _LIBRARY else "") or stated.version or "")
+    nodes, placed = _nodes(table, ranks, stated, log)
+    named = Premise(f"the GPUs are those that the file's path names: {name}", "unknown", matters=True)
+    theirs = log.version if log and log.flavour == _LIBRARY else ""
+    version, cpu = (
+        str(facts.get("nccl_version") or theirs or stated.version or ""),
+        "other" if has_arm(name) else "intel",
+    )
     return Told(
-        benchmark_of(table.benchmark), ranks, nodes, architecture_of(name) or stated.architecture or "", version,
-        stated.cpu or ("other" if has_arm(name) else "intel"), meets_in_switches(name), log.searches if log else (),
-        _other(table, log), name, tuple(premises),
+        benchmark_of(table.benchmark), ranks, nodes, architecture_of(name) or stated.architecture or "", version, cpu,
+        meets_in_switches(name), log.searches if log else (), _other(table, log), name,
+        (*placed, named) if "machine" in facts else placed,
     )  # fmt: skip
 
 
 def log_of(source: str, table: Table) -> NcclLog | None:
     """What NCCL says in the file of a table, where it may."""
-    if table.tool not in _DEBUGGED:
+    if table.tool != nccl_tests.TOOL:
         return None
     try:
         return reader.read(source)
@@ -102,31 +106,31 @@ def log_of(source: str, table: Table) -> NcclLog | None:
         return None
 
 
-def _nodes(table: Table, ranks: int | None, stated: Stated, log: NcclLog | None) -> tuple[int | None, bool]:
-    """Nodes, and whether one was taken for granted."""
-    each, hosts = table.facts.get("devices_per_node"), table.facts.get("hosts")
+def _nodes(
+    table: Table, ranks: int | None, stated: Stated, log: NcclLog | None
+) -> tuple[int | None, tuple[Premise, ...]]:
+    """Nodes, and what had to be taken for granted of them."""
+    each, hosts = table.facts.get("devices_per_node"), table.facts.get("hosts", table.facts.get("host"))
     if isinstance(each, int) and ranks:
-        if ranks % each:
-            raise InputError(f"{ranks} ranks, {each} on each node: expected nodes that hold equally many")
-        return ranks // each, False
+        text = f"nodes hold equally many ranks: {ranks}, {each} on each"
+        return (None, (Premise(text, "broken"),)) if ranks % each else (ranks // each, ())
+    if isinstance(hosts, str):
+        return len(set(hosts.split(", "))), ()
     if isinstance(hosts, int) and hosts > 0:
-        return hosts, False
+        return hosts, ()
     said = (log.nodes if log else None) or stated.nodes
-    if said or not ranks:
-        return said, False
-    return (1, True) if ranks <= ONE_NODE else (None, False)
+    if said or not ranks or ranks > ONE_NODE:
+        return said, ()
+    return 1, (Premise(f"all {ranks} ranks are on one node (--nodes says how many)", "unknown", matters=True),)
 
 
 def _other(table: Table, log: NcclLog | None) -> str:
-    """Why NCCL did not run."""
+    """Why it was none of NCCL's runs."""
+    if table.tool not in _TOOLS:
+        return f"{table.tool} does not run {_LIBRARY}"
     transport, library = table.facts.get("transport"), table.facts.get("library")
     if transport is not None and str(transport).lower() != _LIBRARY.lower():
         return f"it ran over {transport}, not {_LIBRARY}"
     if library is not None and library != _LIBRARY:
         return f"it ran on {library}, not {_LIBRARY}"
     return f"it ran on {log.flavour}, not {_LIBRARY}" if log and log.flavour not in ("", _LIBRARY) else ""
-
-
-def with_ranks(told: Told, ranks: int) -> Told:
-    """The same of another number of ranks."""
-    return replace(told, ranks=ranks)
