@@ -33,7 +33,7 @@ LAUNCHES, RANKS = 7, 2
 INSIDE, MEDIAN, FROM = 0.70, 0.25, 1 << 16
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Cell:
     """One algorithm at one size: repeats of each launch, and what each measure predicted, in seconds."""
 
