@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from hopline.cli.run import run
-from hopline.errors import HoplineError
+from hopline.errors import DataMismatchError, HoplineError, RunError
 from hopline.jobs import executing
+from hopline.run import mpirun
 from hopline.run.mpi import Started
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "run"))
@@ -75,6 +76,20 @@ def test_more_ranks_than_cores_are_a_broken_premise(room):
     room["crowded"] = (("h", 3, 2),)
     done = typed("all_reduce-ring", "-n", "3", "--size", "1KiB", "--repeats", "2")
     assert "broken: ranks <= cores: 3 ranks on 2 cores of h" in done.output
+    assert "middle half" in done.output
+    assert "5 % to 95 %" in done.output
+    answer = json.loads(typed("all_reduce-ring", "-n", "3", "--size", "1KiB", "--repeats", "2", "--json").stdout)
+    assert answer["premises"] == [{"text": "ranks <= cores", "status": "broken"}]
+    assert answer["crowded"] == [{"host": "h", "ranks": 3, "cores": 2}]
+    assert len(answer["runs"][0]["quartiles_s"]) == 2
+
+
+def test_a_wrong_byte_is_an_error_and_no_answer(room):
+    room["corrupt"] = lambda rank, message, data: data.__setitem__(0, data[0] ^ 1) if message.peer == 2 else None
+    done = typed("all_reduce-ring", "-n", "3", "--size", "1KiB", "--repeats", "2")
+    assert isinstance(done.exception, DataMismatchError)
+    assert "holds a wrong byte: buffer data, offset 0" in str(done.exception)
+    assert "median" not in done.output
 
 
 def test_a_trace_and_a_picture_are_of_the_middle_repeat(room, tmp_path):
@@ -134,6 +149,20 @@ def test_wrong_names_and_files_are_one_line(tmp_path):
     assert "did you mean 'all_reduce-ring'" in str(done.exception)
     done = typed("all_reduce-ring", "-n", "400", "--size", "1KiB")
     assert "400 ranks: expected 1 to 256 that are started here" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("transport", "said"), [("mpi", "mpirun not found"), ("gloo", "torch not found"), ("nccl", "torch not found")]
+)
+def test_what_is_missing_is_one_line(monkeypatch, transport, said):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name == "mpi4py" else None)
+    monkeypatch.setattr(mpirun, "_script_folders", lambda: iter(()))
+    monkeypatch.setenv("PATH", "")
+    done = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--transport", transport)
+    assert isinstance(done.exception, RunError)
+    assert said in str(done.exception)
+    assert "pip install 'hopline[" in str(done.exception)
+    assert "\n" not in str(done.exception)
 
 
 def test_ranks_but_the_first_say_nothing(monkeypatch):

@@ -109,6 +109,28 @@ def test_what_was_timed_before_ranks_failed_is_kept(ranks, tmp_path):
     assert times(file) == {100: (10.0,)}
 
 
+def test_what_takes_long_is_kept_on_the_way_and_only_once(ranks, tmp_path, monkeypatch):
+    monkeypatch.setattr(executing, "KEEP_EVERY", 0.0)
+    file = tmp_path / "r.jsonl"
+    ran = execute([found()], "mpi", repeats=3, file=file)
+    assert [line.sample.times for line in samples_file.begun(str(file)).lines] == [(10.0,), (11.0,), (12.0,)]
+    assert ran.cells[0].sample.times == (10.0, 11.0, 12.0)
+    assert ran.cells[0].executed is not None
+    ranks.after = 2
+    again = execute([found(size=7)], "mpi", repeats=3, file=file)
+    assert str(again.trouble) == "the ranks failed"
+    assert times(file) == {100: (10.0, 11.0, 12.0), 7: (10.0, 11.0)}
+
+
+def test_a_disk_that_is_full_on_the_way_is_told_once_and_nothing_counts_twice(ranks, monkeypatch):
+    monkeypatch.setattr(executing, "KEEP_EVERY", 0.0)
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    ran = execute([found()], "mpi", repeats=3, file=Path("/dev/full"))
+    assert "No space left" in str(ran.unwritten)
+    assert ran.cells[0].sample.times == (10.0,)
+
+
 def test_ranks_that_cannot_be_started_are_an_error(ranks, monkeypatch):
     @contextmanager
     def missing(*_):
@@ -175,8 +197,50 @@ def test_places_among_torch_ranks_are_read_off_the_environment():
 def test_who_we_are_is_read_off_the_environment():
     assert rank_told(TORCHRUN) == 1
     assert rank_told({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4"}) == 3
+    assert rank_told({"SLURM_PROCID": "2", "SLURM_STEP_NUM_TASKS": "8"}) == 2
+    assert rank_told({"SLURM_PROCID": "0", "SLURM_NTASKS": "8"}) is None, "a batch script"
+    assert rank_told({**TORCHRUN, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2"}) == 1, "torchrun by srun"
     assert rank_told({"RANK": "0"}) is None
+    assert rank_told({**TORCHRUN, "WORLD_SIZE": "1"}) is None
     assert rank_told({}) is None
+
+
+class Broken:
+    """A transport that fails in the middle of a job, and how all ranks end then."""
+
+    rank, size, label, batches, most_tag, crowded = 0, 2, "gloo", False, 100, False
+
+    def __init__(self):
+        self.aborted, self.line = [], self
+
+    def abort(self, code):
+        """Noted."""
+        self.aborted.append(code)
+
+    def post(self, messages):
+        """Nobody is there."""
+        raise ConnectionError("another rank is gone: Connection closed by peer")
+
+
+def test_a_given_rank_that_is_gone_ends_all_after_what_was_timed_is_kept(tmp_path, capsys):
+    given = Given(Broken(), Started(("a", "b")))
+    with given:
+        ran = execute([found()], "gloo", given=given, file=tmp_path / "r.jsonl")
+        assert not given.transport.aborted
+    assert "rank 0 failed: ConnectionError: another rank is gone" in str(ran.trouble)
+    assert given.transport.aborted == [2]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"hopline: {ran.trouble}"
+
+
+@pytest.mark.parametrize(("error", "lines"), [(ConnectionError("gone"), 0), (RuntimeError("my own"), 1)])
+def test_of_given_ranks_that_miss_another_the_first_alone_speaks(error, lines, capsys):
+    transport = Broken()
+    transport.rank = 1
+    transport.post = lambda messages: (_ for _ in ()).throw(error)
+    Given(transport, Started(())).attend()
+    assert transport.aborted == [2]
+    assert len(capsys.readouterr().err.splitlines()) == lines
 
 
 def test_a_transport_that_is_missing_says_how_to_get_it(monkeypatch):

@@ -1,4 +1,4 @@
-"""A rank whose MPI corrupts one byte: a test double around the real transport, started in place of the rank program."""
+"""A rank whose transport corrupts one byte: a test double around the real one, started in place of the rank program."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from hopline.run.executing import rank
-from hopline.run.executing.mpi_transport import MpiTransport
 from hopline.run.executing.transport import CONTROL_TAGS
 from hopline.run.executing.transports import TRANSPORTS
 
 FROM, TO, MESSAGE, OFFSET = 1, 2, 3, 5
 
 
-class CorruptingTransport(MpiTransport):
+class Corrupting:
     """Sends another byte than it was given, in one message of each repeat."""
 
     def post(self, messages):
-        """As MPI does, but for one byte."""
+        """As the real one does, but for one byte."""
         handles = []
         for message in messages:
             if message.sends and (self.rank, message.peer, message.tag) == (FROM, TO, CONTROL_TAGS + MESSAGE):
@@ -30,10 +29,17 @@ class CorruptingTransport(MpiTransport):
         return handles
 
 
+def joined(real, seat):
+    """The real transport, of another class."""
+    transport = real.join(seat)
+    transport.__class__ = type("CorruptingTransport", (Corrupting, type(transport)), {})
+    return transport
+
+
 def main(argv):
     """Be a rank."""
-    real = TRANSPORTS["mpi"]
-    TRANSPORTS["mpi"] = replace(real, join=lambda seat: CorruptingTransport(real.join(seat).comm))
+    real = TRANSPORTS[argv[0]]
+    TRANSPORTS[argv[0]] = replace(real, join=lambda seat: joined(real, seat))
     rank.main(argv)
 
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 from hopline.run.executing import rank
-from hopline.run.executing.torch_transport import DeviceTransport
+from hopline.run.executing.device_transport import DeviceTransport
 from hopline.run.executing.transports import TRANSPORTS
 
 

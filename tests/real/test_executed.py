@@ -7,9 +7,11 @@ import importlib.util
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +31,18 @@ from hopline.schedule.shape import Shape
 
 MIB = 2**20
 WAIT = 60.0
-FEW = ("all_reduce-ring", "all_reduce-recursive_doubling", "all_reduce-binomial", "broadcast-chain", "alltoall-bruck")
 NESTED = {4: (2, 2)}
 FLAGS = ("--bind-to", "none", "--oversubscribe", "--allow-run-as-root")
-RUN = "from hopline.cli.run import run; run.main(prog_name='hopline run')"
-COMMAND = (sys.executable, "-P", "-c", RUN)
+COMMAND = (sys.executable, "-P", "-m", "hopline", "run")
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--no-python", "--nproc-per-node")
 pytestmark = REAL_RANKS
 TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+ON_BOTH = pytest.mark.parametrize("transport", ["mpi", pytest.param("gloo", marks=TORCH)])
+
+
+def sizes(ranks: int) -> tuple[int, ...]:
+    """Those that schedules are proved at: nothing, one byte, pieces of unequal size or none, and many bytes."""
+    return tuple(dict.fromkeys((0, 1, 7, ranks - 1, ranks, ranks + 1, MIB + 3)))
 
 
 def built(name: str, ranks: int, size: int):
@@ -63,8 +70,7 @@ def verified(names, sizes, transport: str, ranks: int):
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_every_collective_on_mpi_ends_with_what_it_promises(ranks):
-    sizes = (0, 1, 7, ranks - 1, ranks, ranks + 1, MIB + 3)
-    made, found = verified(COLLECTIVES, dict.fromkeys(sizes), "mpi", ranks)
+    made, found = verified(COLLECTIVES, sizes(ranks), "mpi", ranks)
     for schedule, executed in zip(made, found, strict=True):
         timeline, mate = executed.timeline, match(schedule)
         recvs = np.flatnonzero(schedule.columns.kind == RECV)
@@ -77,12 +83,12 @@ def test_every_collective_on_mpi_ends_with_what_it_promises(ranks):
 
 
 def test_more_ranks_than_cores_are_verified_too():
-    verified(FEW, (7, 64 * 1024 + 3), "mpi", 7)
+    verified(COLLECTIVES, sizes(7), "mpi", 7)
 
 
 @TORCH
 def test_every_collective_on_gloo_ends_with_what_it_promises():
-    verified(COLLECTIVES, (5, 64 * 1024 + 3), "gloo", 4)
+    verified(COLLECTIVES, sizes(4), "gloo", 4)
 
 
 @TORCH
@@ -93,16 +99,17 @@ def test_messages_in_groups_as_nccl_takes_them_are_verified(monkeypatch):
         assert len([event for event in events if isinstance(event, Finished)]) == len(jobs)
 
 
-def test_a_transport_that_corrupts_one_byte_is_caught_and_named(monkeypatch):
+@ON_BOTH
+def test_a_transport_that_corrupts_one_byte_is_caught_and_named(monkeypatch, transport):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     jobs = [Job(built("all_reduce-ring", 3, 3000), 2, 0)]
     with (
         pytest.raises(DataMismatchError) as caught,
-        executing(jobs, "mpi", 3, program="corrupt_rank") as events,
+        executing(jobs, transport, 3, program="corrupt_rank") as events,
     ):
         list(events)
     said = str(caught.value)
-    assert "all_reduce-ring over mpi, repeat 1: rank 2 holds a wrong byte: buffer data, offset 5 is 0x" in said
+    assert f"all_reduce-ring over {transport}, repeat 1: rank 2 holds a wrong byte: buffer data, offset 5 is 0x" in said
     assert ", expected 0x" in said
     assert "\n" not in said
 
@@ -115,17 +122,15 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("OMPI_MCA_btl_sm_backing_directory", str(tmp_path))
     monkeypatch.setenv("HOPLINE_TEST_PLACE", str(tmp_path))
     for name in list(os.environ):
-        if name.startswith(("OMPI_COMM", "PMI", "PMIX", "PRTE", "SLURM")):
+        if name.startswith(("OMPI_COMM", "PMI", "PMIX", "PRTE", "SLURM")) or name in ("RANK", "WORLD_SIZE"):
             monkeypatch.delenv(name)
     return tmp_path
 
 
-def run(*words: str, ranks: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    launcher = (find_mpirun(), "-n", str(ranks), *FLAGS) if ranks else ()
-    return subprocess.run(
-        [*launcher, *COMMAND, *words],
-        capture_output=True, text=True, timeout=WAIT, check=False, env={**os.environ, **environment},
-    )  # fmt: skip
+def run(*words: str, ranks: int = 0, by: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """``hopline run words``, started by ``by``, or by mpirun where ``ranks`` are given."""
+    launcher = (find_mpirun(), "-n", str(ranks), *FLAGS) if ranks else by
+    return subprocess.run([*launcher, *COMMAND, *words], capture_output=True, text=True, timeout=WAIT, check=False)
 
 
 @contextlib.contextmanager
@@ -170,24 +175,36 @@ def ranks_of(place: Path) -> list[int]:
     raise AssertionError("no ranks")
 
 
-def wait_for_lines(file: Path, count: int) -> None:
+def kept(file: Path) -> dict[int, int]:
+    """How many repeats of each size a samples file has."""
+    found = Counter[int]()
+    for line in file.read_bytes().splitlines(keepends=True) if file.exists() else ():
+        if line.endswith(b"\n"):
+            told = json.loads(line)
+            found[told["size"]] += len(told["times"])
+    return dict(found)
+
+
+def wait_for(file: Path, size: int, repeats: int) -> None:
     until = time.monotonic() + WAIT
-    while (not file.exists() or file.read_bytes().count(b"\n") < count) and time.monotonic() < until:
+    while kept(file).get(size, 0) < repeats and time.monotonic() < until:
         time.sleep(0.02)
-    assert file.read_bytes().count(b"\n") >= count
+    assert kept(file)[size] >= repeats
 
 
-REPEATS = {"mpi": "200", "gloo": "60"}
-LONG = ("all_reduce-ring", "--size", "1KiB,2KiB,4KiB", "--repeats", "3000")
+REPEATS = {"mpi": 200, "gloo": 60}
+LONG = ("all_reduce-ring", "--size", "1KiB,1MiB", "--repeats")
 
 
-@pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("transport", ["mpi", pytest.param("gloo", marks=TORCH)])
+@pytest.mark.parametrize(
+    ("transport", "name"),
+    [("mpi", signal.SIGINT), ("mpi", signal.SIGTERM), pytest.param("gloo", signal.SIGINT, marks=TORCH)],
+)
 def test_an_interrupt_keeps_what_was_timed_and_the_same_again_goes_on(place, name, transport):
-    file = place / "r.jsonl"
-    words = (*LONG[:-1], REPEATS[transport], "-n", "2", "--transport", transport, "--out", str(file))
+    file, repeats = place / "r.jsonl", REPEATS[transport]
+    words = (*LONG, str(repeats), "-n", "2", "--transport", transport, "--out", str(file))
     with running(*words) as process:
-        wait_for_lines(file, 1)
+        wait_for(file, 1024, 1)
         process.send_signal(name)
         out, err = process.communicate(timeout=WAIT)
     assert process.returncode == 130, err
@@ -195,38 +212,62 @@ def test_an_interrupt_keeps_what_was_timed_and_the_same_again_goes_on(place, nam
     assert "Traceback" not in err
     assert "1 KiB" in out
     assert none_left(place)
-    before = sum(len(sample.times) for sample in load(str(file)))
+    before = sum(kept(file).values())
     done = run(*words, "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert sum(one["earlier"] for one in answer["runs"]) == before
-    assert [len(sample.times) for sample in load(str(file))] == [int(REPEATS[transport])] * 3
+    assert kept(file) == {1024: repeats, MIB: repeats}
+    assert {sample.size: len(sample.times) for sample in load(str(file))} == kept(file)
     assert none_left(place)
 
 
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("transport", ["mpi", pytest.param("gloo", marks=TORCH)])
+@ON_BOTH
 def test_a_killed_rank_is_one_line_and_what_was_timed_is_kept(place, which, transport):
     file = place / "r.jsonl"
-    words = ("all_reduce-ring", "--size", "1KiB,32MiB", "--repeats", "50", "-n", "2")
-    with running(*words, "--transport", transport, "--out", str(file)) as process:
-        wait_for_lines(file, 1)
+    words = ("-n", "2", "--transport", transport, "--out", str(file), "--repeats", "50")
+    with running("all_reduce-ring", "--size", "1KiB,32MiB", *words) as process:
+        wait_for(file, 1024, 50)
         os.kill(ranks_of(place)[which], signal.SIGKILL)
-        _, err = process.communicate(timeout=WAIT)
-    last = err.strip().splitlines()[-1]
-    assert process.returncode != 0
-    assert "RunError: the ranks failed" in last
+        out, err = process.communicate(timeout=WAIT)
+    *before, last = err.strip().splitlines()
+    assert process.returncode == 2
+    assert not [line for line in before if line.startswith("hopline: ")]
+    assert last.startswith("hopline: the ranks failed")
     assert "signal 9" in last
+    assert "Traceback" not in err
+    assert "1 KiB" in out
     assert none_left(place)
-    assert len(load(str(file))[0].times) == 50
+    assert kept(file)[1024] == 50
+    again = run("all_reduce-ring", "--size", "1KiB", *words, "--json")
+    assert json.loads(again.stdout)["nothing_new"]
 
 
-def test_ranks_end_when_who_started_them_is_killed(place):
-    with running(*LONG, "-n", "2") as process:
-        ranks_of(place)
+@ON_BOTH
+def test_ranks_end_when_who_started_them_is_killed_and_what_was_timed_is_kept(place, transport):
+    file = place / "r.jsonl"
+    with running(*LONG, "30000", "-n", "2", "--transport", transport, "--out", str(file)) as process:
+        wait_for(file, 1024, 1)
+        assert len(ranks_of(place)) == 2
         process.kill()
         process.wait(WAIT)
         assert none_left(place)
+    (sample,) = load(str(file))
+    assert len(sample.times) == kept(file)[1024]
+
+
+@pytest.mark.parametrize("ranks", [0, 2])
+def test_a_full_disk_is_one_line_after_the_answer(place, ranks):
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    own = () if ranks else ("-n", "2")
+    done = run("all_reduce-ring", "--size", "1KiB,2KiB", "--repeats", "3", "--out", "/dev/full", *own, ranks=ranks)
+    assert done.returncode == 2
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("hopline: ")]
+    assert "/dev/full: samples could not be written: No space left on device" in line
+    assert "1 KiB" in done.stdout
+    assert none_left(place)
 
 
 def test_ranks_that_were_given_are_used_and_the_first_alone_answers(place):
@@ -239,7 +280,10 @@ def test_ranks_that_were_given_are_used_and_the_first_alone_answers(place):
     assert len(one["times"]) == 5
     assert one["checked_bytes"] == 3 * 64 * 1024
     assert bool(answer["crowded"]) is (len(os.sched_getaffinity(0)) < 3)
-    assert load(answer["file"])
+    again = run("all_reduce-ring", "--size", "64KiB", "--repeats", "7", "--json", "--out", answer["file"], ranks=3)
+    (one,) = json.loads(again.stdout)["runs"]
+    assert (one["earlier"], len(one["times"])) == (5, 7)
+    assert kept(Path(answer["file"])) == {64 * 1024: 7}
     assert none_left(place)
 
 
@@ -261,12 +305,74 @@ def test_what_is_wrong_ends_given_ranks_with_one_message(place, words, told):
 
 @TORCH
 def test_torchrun_gives_ranks(place):
-    launcher = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python")
-    words = ("all_reduce-ring", "--size", "8KiB", "--repeats", "3", "--json", "--transport", "gloo")
-    done = subprocess.run([*launcher, *COMMAND, *words], capture_output=True, text=True, timeout=WAIT, check=False)
+    words = ("all_reduce-ring", "--size", "8KiB,1B", "--repeats", "3", "--json", "--transport", "gloo")
+    done = run(*words, by=(*TORCHRUN, "4"))
     assert done.returncode == 0, done.stderr
-    (one,) = json.loads(done.stdout)["runs"]
-    assert (one["transport"], one["ranks"], len(one["times"])) == ("gloo", 2, 3)
+    answer = json.loads(done.stdout)
+    first, second = answer["runs"]
+    assert (first["transport"], first["ranks"], len(first["times"]), first["checked_bytes"]) == ("gloo", 4, 3, 32768)
+    assert (second["size"], second["checked_bytes"]) == (1, 4)
+    assert bool(answer["crowded"]) is (len(os.sched_getaffinity(0)) < 4)
+    assert answer["premises"][0]["status"] == ("broken" if answer["crowded"] else "holds")
+    assert none_left(place)
+
+
+@TORCH
+def test_wrong_ranks_beside_torchrun_are_one_line(place):
+    done = run("all_reduce-ring", "--size", "8B", "-n", "3", "--transport", "gloo", by=(*TORCHRUN, "2"))
+    assert done.returncode != 0
+    assert [line for line in done.stderr.splitlines() if line.startswith("hopline: ")] == [
+        "hopline: -n 3: the launcher started 2; leave -n out (see hopline run --help)"
+    ]
+    assert done.stdout == ""
+    assert none_left(place)
+
+
+@contextlib.contextmanager
+def stepped(*words: str, ranks: int = 2):
+    """Ranks as srun starts them, each told its place in a job step; killed in the end."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = str(found.getsockname()[1])
+    step = {"SLURM_STEP_NUM_TASKS": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    started = [
+        subprocess.Popen([*COMMAND, *words], env={**os.environ, **step, "SLURM_PROCID": str(rank)}, **pipes)
+        for rank in range(ranks)
+    ]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
+@TORCH
+def test_ranks_of_a_job_step_meet_where_they_are_told(place):
+    words = ("broadcast-chain", "--size", "8KiB", "--repeats", "3", "--json", "--transport", "gloo")
+    with stepped(*words) as (first, second):
+        out, err = first.communicate(timeout=WAIT)
+        assert second.communicate(timeout=WAIT) == ("", "")
+    assert (first.returncode, second.returncode) == (0, 0), err
+    (one,) = json.loads(out)["runs"]
+    assert (one["transport"], one["ranks"], len(one["times"]), one["checked_bytes"]) == ("gloo", 2, 3, 16384)
+
+
+@TORCH
+def test_a_given_rank_that_is_killed_is_one_line_and_what_was_timed_is_kept(place):
+    file = place / "r.jsonl"
+    words = ("all_reduce-ring", "--size", "1KiB,32MiB", "--repeats", "50", "--transport", "gloo", "--out", str(file))
+    with stepped(*words, ranks=3) as (first, second, third):
+        wait_for(file, 1024, 50)
+        second.kill()
+        out, err = first.communicate(timeout=WAIT)
+        assert third.communicate(timeout=WAIT) == ("", "")
+    assert (first.returncode, third.returncode) == (2, 2)
+    (line,) = err.splitlines()
+    assert line.startswith("hopline: rank 0 failed: ConnectionError: another rank is gone: ")
+    assert "1 KiB" in out
+    assert kept(file)[1024] == 50
+    assert none_left(place)
 
 
 def test_a_rank_that_fails_says_why(monkeypatch):

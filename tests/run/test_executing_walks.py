@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from collective_shapes import shapes
 from rooms import Held, Room, RoomTransport, Silent, hold
 
 from hopline.errors import InputError, RunError
@@ -70,7 +71,7 @@ def follows_order(made: Schedule, timeline: Timeline) -> None:
 
 
 @pytest.mark.parametrize("batches", [False, True])
-def test_rounds_go_one_after_another_where_a_transport_begins_messages_together(batches):
+def test_groups_go_one_after_another_where_a_transport_begins_messages_together(batches):
     made = find("all_reduce-ring").build(Shape(4, 64))
     held = hold([Job(made, 1, 0)], 4, batches=batches)
     part = parts_of(made)[0]
@@ -83,10 +84,40 @@ def test_rounds_go_one_after_another_where_a_transport_begins_messages_together(
     assert sends == part.message[part.kind == SEND].tolist()
 
 
-def test_a_transport_that_begins_messages_together_needs_rounds():
-    made = dressed(schedule([{"kind": SEND, "peer": 1, "size": 4}, {"kind": RECV, "rank": 1, "peer": 0, "size": 4}]))
-    with pytest.raises(InputError, match="made has no rounds: room needs them"):
-        hold([Job(made, 1, 0)], 2, batches=True)
+@pytest.mark.parametrize("name", sorted(COLLECTIVES))
+def test_groups_in_order_wait_for_nothing_that_comes_later(name):
+    entry = find(name)
+    for ranks in (2, 3, 4, 7):
+        for shape in shapes(entry, ranks, 1000):
+            made = entry.build(shape)
+            group, is_message = np.zeros(len(made), np.int64), np.isin(made.columns.kind, (SEND, RECV))
+            for part in parts_of(made, grouped=True):
+                group[part.rows] = part.group
+                for pairs in (part.waits, part.begun):
+                    rows, before = part.rows[pairs[:, 0]], part.rows[pairs[:, 1]]
+                    assert (group[rows] >= group[before] + is_message[rows]).all(), shape
+            mate = match(made)
+            assert (group[is_message] == group[mate[is_message]]).all()
+            assert not group.any() or set(group[is_message]) == set(range(1, group.max() + 1))
+
+
+@pytest.mark.parametrize("name", ["alltoall-pairwise", "all_reduce-hierarchical_chunked"])
+def test_each_group_begins_at_once(name):
+    entry = find(name)
+    made = entry.build(Shape(4, 640, chunks=3, **({"levels": (2, 2)} if "levels" in entry.uses else {})))
+    held = hold([Job(made, 1, 0)], 4, batches=True)
+    for transport, part in zip(held.transports, parts_of(made, grouped=True), strict=True):
+        sizes = np.bincount(part.group[np.isin(part.kind, (SEND, RECV))])
+        assert [len(begun) for begun in transport.seen] == sizes[sizes > 0].tolist()
+
+
+def test_messages_that_wait_for_one_another_are_in_no_group():
+    rows = [{**MEETS[0], "after": 3}, MEETS[1], {**MEETS[0], "rank": 1, "peer": 0}, {**MEETS[1], "rank": 0, "peer": 1}]
+    rows = [{**row, "lane": FREE} for row in rows]
+    parts_of(schedule(rows), grouped=True)
+    rows[2]["after"] = 1
+    with pytest.raises(InputError, match="row 0 waits for itself in a circle"):
+        parts_of(schedule(rows), grouped=True)
 
 
 def test_lanes_are_in_order_and_free_rows_are_not():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ from hopline.schedule.operations import DTYPES, Schedule
 Watcher = Callable[[float, str], None]
 REPEATS = 20
 """Where nobody says."""
+KEEP_EVERY = 0.5
+"""Seconds between two visits to the file while a schedule is repeated: what a killed run loses at most."""
 USUAL = {"levels": (), "chunks": 1, "channels": 1, "targets": 1}
 
 
@@ -190,6 +193,8 @@ class _Run:
     label: str = ""
     hosts: tuple[str, ...] = ()
     open: list[Repeated] = field(default_factory=list)
+    kept: int = 0
+    kept_at: float = 0.0
 
     def place(self, transport: str, ranks: int) -> None:
         """Where the ranks are, and what samples call what carries their messages."""
@@ -230,8 +235,10 @@ class _Run:
             if self.ran.started is None:
                 raise
             self.ran.trouble = error
-        if self.open:
-            self._rescue(cells)
+        try:
+            self._keep_open(cells)
+        except OutputError as error:
+            self.ran.unwritten = error
 
     def _take(self, event: Started | Event, cells: Sequence[Cell], jobs: Sequence[Job]) -> None:
         if isinstance(event, Started):
@@ -239,23 +246,28 @@ class _Run:
         elif isinstance(event, Finished):
             cell = cells[event.job]
             cell.executed = event.executed
-            started, self.open = self.open[0].started if self.open else "", []
-            self._keep(cell, self._sample(cell, event.executed.times, event.executed.clock.error, started))
+            started, left = self.open[0].started if self.open else "", event.executed.times[self.kept :]
+            self.open, self.kept = [], 0
+            if left:
+                self._keep(cell, self._sample(cell, left, event.executed.clock.error, started))
         else:
+            self.kept_at = self.kept_at if self.open else time.monotonic()
             self.open.append(event)
+            if time.monotonic() - self.kept_at >= KEEP_EVERY:
+                self._keep_open(cells)
             job = jobs[event.job]
             done = (event.job + (event.repeat + 1) / job.repeats) / len(jobs)
             self.watch(done, f"{job.schedule.name} {show(cells[event.job].size, 'size')}")
 
-    def _rescue(self, cells: Sequence[Cell]) -> None:
-        """Keep the repeats of a schedule that did not get to its end."""
-        cell, times = cells[self.open[0].job], tuple(event.time for event in self.open)
-        try:
-            self._keep(cell, self._sample(cell, times, 0.0, self.open[0].started))
-        except OutputError as error:
-            self.ran.unwritten = error
+    def _keep_open(self, cells: Sequence[Cell]) -> None:
+        """Keep the repeats of a schedule that has not come to its end, those aside that are kept already."""
+        new, self.kept = self.open[self.kept :], len(self.open)
+        if new:
+            cell = cells[new[0].job]
+            self._keep(cell, self._sample(cell, tuple(event.time for event in new), 0.0, new[0].started))
 
     def _keep(self, cell: Cell, sample: Sample) -> None:
+        self.kept_at = time.monotonic()
         cell.sample = sample if cell.sample is None else cell.sample + sample
         if self.ran.file is not None:
             try:

@@ -43,7 +43,7 @@ def one(executed: Executed, shares: Mapping[str, float], ends: Sequence[tuple[st
         (
             "clocks agree within",
             show(clock.error, "time", 2),
-            f"offset {show(abs(clock.offset), 'time', 2)}, drift {clock.drift * 1e6:.3g} ± {clock.drift_error * 1e6:.2g} ppm",
+            f"offset {show(abs(clock.offset), 'time', 2)}, drift {clock.drift * 1e6:.3g} ± {clock.drift_error * 1e6:.3g} ppm",
         ),
         ("cost of an operation", show(executed.cost, "time", 2), "hopline's own, without bytes: part of every time"),
         ("verified", show(executed.checked, "size") if executed.checked else "nothing", _verified(executed)),

@@ -188,7 +188,7 @@ def _premises(ran: Ran, cells: Sequence[Cell], executor: Executor | None) -> lis
             Premise(
                 "the executor costs nothing",
                 "broken",
-                "hopline measure --what executor measures what single steps cost, and the simulation then goes by that",
+                f"hopline measure --what executor over {sample.transport}, started the same way, tells what single steps cost",
                 matters=True,
             )
         )

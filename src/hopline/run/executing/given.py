@@ -26,20 +26,25 @@ _FAILED = 2
 
 
 def rank_told(environment: Mapping[str, str] = os.environ) -> int | None:
-    """Which of several ranks a launcher says we are; None where we are on our own."""
-    if told := launched(environment):
-        return told.rank
+    """Which of several ranks a launcher says we are; None where we are on our own. torchrun counts first: srun may run it."""
     rank, size = (environment.get(name, "") for name in TORCHRUN[:2])
-    return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
+    if rank.isdecimal() and size.isdecimal() and int(size) > 1:
+        return int(rank)
+    told = launched(environment)
+    return told.rank if told else None
 
 
 @dataclass(slots=True)
 class Given:
-    """The ranks we are one of. As a context of rank 0, it lets the others leave at the end."""
+    """The ranks we are one of. As a context of rank 0, it lets the others leave at the end.
+
+    ``failed``: what ended the jobs; the others cannot be told to leave then, and all are ended at the end.
+    """
 
     transport: Transport
     started: Started
     stop: Stop = field(default_factory=Stop)
+    failed: Exception | None = None
 
     @property
     def ranks(self) -> int:
@@ -55,7 +60,9 @@ class Given:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.leads:
+        if self.leads and self.failed is not None:
+            self._abort(self.failed)
+        elif self.leads:
             leave(self.transport)
             self.transport.close()
 
@@ -70,7 +77,7 @@ class Given:
 
     @contextmanager
     def executing(self, jobs: Sequence[Job]) -> Iterator[Iterator[Started | Event]]:
-        """The first rank: what comes of the jobs. Raises as ``launching.executing`` does; other failures end all ranks."""
+        """The first rank: what comes of the jobs. Raises as ``launching.executing`` does."""
         for job in jobs:
             check(job, self.ranks, self.transport)
         with self.stop, closing(self._events(jobs)) as events:
@@ -85,14 +92,19 @@ class Given:
                 yield from events
         except (DataMismatchError, InputError, KeyboardInterrupt, GeneratorExit):
             raise
-        except Exception as error:  # noqa: BLE001 - the other ranks may be in the middle of a schedule
-            self._abort(error)
+        except Exception as error:
+            self.failed = error
+            raise RunError(self._said(error)) from error
+
+    def _said(self, error: Exception) -> str:
+        return " ".join(f"rank {self.transport.rank} failed: {type(error).__name__}: {error}".split())
 
     def _abort(self, error: Exception) -> None:
-        """Say why in one line and end all ranks."""
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        sys.stderr.write(f"hopline: rank {self.transport.rank} failed: {said}\n")
-        sys.stderr.flush()
+        """Say why in one line and end all ranks; of ranks that only miss another, the first alone speaks."""
+        sys.stdout.flush()
+        if self.leads or not isinstance(error, ConnectionError):
+            sys.stderr.write(f"hopline: {self._said(error)}\n")
+            sys.stderr.flush()
         self.transport.abort(_FAILED)
 
 

@@ -27,11 +27,12 @@ _DRY_MOST = 7
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a rank is to carry out, and the seed of its data."""
+    """What a rank is to carry out, and the seed of its data; ``shows``: its clock is read first."""
 
     part: Part
     seed: int
     crowded: bool
+    shows: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ def attend(transport: Transport) -> None:
 def _play(transport: Transport, order: Order) -> None:
     line = transport.line
     player = Player(transport, order)
-    clocks.show(line)
+    if order.shows:
+        clocks.show(line)
     while (repeat := heard(line, LEADER)) is not None:
         player.fill(repeat)
         tell(line, LEADER, None)

@@ -74,9 +74,11 @@ def lead(
     transport: Transport, jobs: Sequence[Job], hosts: Sequence[str], crowded: bool, stop: Callable[[], bool] = never
 ) -> Generator[Event]:
     """Rank 0's part of jobs. Raises DataMismatchError; KeyboardInterrupt where it was asked to stop, after what it has."""
+    read: list[Reading] = []
     for number, job in enumerate(jobs):
-        course = _Course(transport, job, number, tuple(hosts), crowded, stop)
+        course = _Course(transport, job, number, tuple(hosts), crowded, stop, read)
         yield from course.run()
+        read = course.read
 
 
 def leave(transport: Transport) -> None:
@@ -100,12 +102,15 @@ def check(job: Job, ranks: int, transport: Transport) -> list[Part]:
 
 @dataclass(slots=True)
 class _Course:
+    """A job. ``read``: what the clocks showed last; the job before leaves it to the next."""
+
     transport: Transport
     job: Job
     number: int
     hosts: tuple[str, ...]
     crowded: bool
     stop: Callable[[], bool]
+    read: list[Reading]
     said: list[list[Said]] = field(default_factory=list)
     ahead: int = _AHEAD
 
@@ -113,9 +118,9 @@ class _Course:
         line, job = self.transport.line, self.job
         parts = check(job, self.transport.size, self.transport)
         for rank in range(1, self.transport.size):
-            tell(line, rank, Order(parts[rank], job.seed, self.crowded))
+            tell(line, rank, Order(parts[rank], job.seed, self.crowded, not self.read))
         player = Player(self.transport, Order(parts[0], job.seed, self.crowded))
-        before, wrong, ended = clocks.read_all(line), "", False
+        before, wrong, ended = self.read or clocks.read_all(line), "", False
         started = datetime.now(UTC).isoformat()
         try:
             for repeat in range(-job.warmups, job.repeats):
@@ -168,7 +173,8 @@ class _Course:
         """Let the others leave the job; put together what there is."""
         line = self.transport.line
         tell_all(line, None)
-        aligned = [Aligned(*readings) for readings in zip(before, clocks.read_all(line), strict=True)]
+        self.read = clocks.read_all(line)
+        aligned = [Aligned(*readings) for readings in zip(before, self.read, strict=True)]
         if not repeats:
             tell_all(line, None)
             return None
