@@ -22,7 +22,7 @@ from hopline.jobs.probing import Probed
 from hopline.machine.executor import STEPS, Executor
 from hopline.quantity import show
 from hopline.schedule.probes import PROBES, RANKS
-from hopline.show.document import Block, Grid, Heading, Line, print_document
+from hopline.show.document import Block, Grid, Heading, Line, plain, print_document
 from hopline.show.measuring import crowds
 
 
@@ -57,7 +57,7 @@ def measure(
             raise probed.trouble
         click.echo("hopline: interrupted before anything was measured", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
-    _answer(probed, measuring.LOCAL if name is None else name, as_json)
+    _answer(probed, measuring.LOCAL if name is None else name, as_json, given is not None)
 
 
 def _whole(sizes: list[float] | None) -> tuple[int, ...]:
@@ -69,7 +69,7 @@ def _whole(sizes: list[float] | None) -> tuple[int, ...]:
     return whole
 
 
-def _answer(probed: Probed, name: str, as_json: bool) -> None:
+def _answer(probed: Probed, name: str, as_json: bool, launched: bool) -> None:
     saved, kept, found, reason = None, None, None, ""
     if probed.interrupted or probed.trouble is not None:
         reason = "it ended early"
@@ -81,7 +81,11 @@ def _answer(probed: Probed, name: str, as_json: bool) -> None:
     if as_json:
         print_json(_data(probed, saved, found, reason))
     else:
-        print_document(_page(probed, saved, kept, found, reason))
+        blocks = _page(probed, saved, kept, found, reason)
+        if launched:
+            click.echo(plain(blocks), nl=False)
+        else:
+            print_document(blocks)
     if probed.trouble is not None:
         raise probed.trouble
     if probed.interrupted:
@@ -116,8 +120,9 @@ def _page(probed: Probed, saved: File | None, kept: File | None, found: Executor
         blocks.append(Line(f"No machine is saved: {reason}", "bad"))
     if saved is not None:
         blocks.append(Line(f"Machine: {saved}" + (f" (what was there is now {kept.name})" if kept else "")))
+        over = "" if probed.transport.startswith("mpi") else f" --transport {probed.transport}"
         shown = saved.stem if saved.parent == machines.folder() else saved
-        blocks.append(Line(f"Try: hopline compare all_reduce-ring -n 2 --size 1KiB..1MiB --machine {shown}"))
+        blocks.append(Line(f"Try: hopline compare all_reduce-ring -n 2 --size 1KiB..1MiB --machine {shown}{over}"))
     return blocks
 
 

@@ -18,6 +18,7 @@ from hopline.formats.lines import document
 from hopline.formats.nccl_json_file import Half, Number, Result, Run, load
 from hopline.formats.nccl_layout import IN_PLACE
 from hopline.formats.nccl_rows import BAD_TIME, WRONG, ZERO_SIZE
+from hopline.formats.nccl_version import version_of
 from hopline.records.table import Fact, Floats, Log, Table
 
 TOOL = "nccl-tests"
@@ -132,7 +133,7 @@ def _table(run: Run, draft: Draft, rows: list[Result]) -> Table:
 def _facts(run: Run, rows: list[Result], columns: Mapping[str, Floats]) -> dict[str, Fact]:
     hosts = {device.hostname for device in run.config.devices}
     facts: dict[str, Fact] = {
-        "json_version": run.version, "nccl_version": _version(run.nccl_version), "hosts": len(hosts),
+        "json_version": run.version, "nccl_version": version_of(run.nccl_version), "hosts": len(hosts),
         "iterations": run.config.iterations, "peak_busbw": float(columns["busbw"].max()), "wrong": _wrong(run),
     }  # fmt: skip
     if "busbw" + IN_PLACE in columns:
@@ -154,15 +155,6 @@ def _wrong(run: Run) -> Fact:
     if all(np.isnan(count) for row in counts for count in row):
         return "N/A"
     return sum(any(count > 0 for count in row) for row in counts)
-
-
-def _version(code: int) -> str:
-    """22907 -> 2.29.7; before 2.9 one digit less."""
-    if code < 1000:
-        return ""
-    major, minor, patch = (code // 10000, code // 100 % 100, code % 100) if code >= 10000 else (
-        code // 1000, code // 100 % 10, code % 100)  # fmt: skip
-    return f"{major}.{minor}.{patch}"
 
 
 def _ranks(run: Run, draft: Draft, redop: str, columns: Mapping[str, Floats]) -> None:

@@ -42,6 +42,7 @@ class Draft:
     average: float | None = None
     out_of_bounds: float | None = None
     largest: int | None = None
+    told: dict[str, Fact] = field(default_factory=dict)
     right_halves: list[int] = field(default_factory=list)
     torn: Events = field(default_factory=list)
 
@@ -197,6 +198,7 @@ def _facts(draft: Draft, own: _Columns, met: _Met) -> dict[str, Fact]:
     }
     if draft.version:
         facts["version"] = draft.version
+    facts |= draft.told
     if draft.average is not None:
         facts["average_busbw"] = draft.average
     if draft.largest is not None:

@@ -17,7 +17,8 @@ from hopline.formats.nccl_layout import Layout
 from hopline.formats.nccl_ranks import RANKS
 from hopline.formats.nccl_rows import Rows, Run
 from hopline.formats.nccl_table import Draft, tables
-from hopline.records.table import Log, count_dropped
+from hopline.formats.nccl_version import version_of
+from hopline.records.table import Fact, Log, count_dropped
 
 TOOL = "nccl-tests"
 
@@ -31,6 +32,8 @@ _RANK = re.compile(rb"\n[ \t]*#[ \t]+Rank[ \t]+(\d+)")
 _RIGHT_HALF = re.compile(rb"\d+(?:\.\d+)?(?:[ \t]+(?:[\d.e+-]+|N/A)){3,}")
 _COMMAND = re.compile(rb"(\w+?)_perf(?:_mpi)?(?:[\"',]*\s+[\"']?-|\s*$)")
 _NAME = re.compile(rb"(\w+?)_perf")
+_PLACED = re.compile(rb"[ \t]on[ \t]+(\S+)[ \t]+device[ \t]+\d+(?:[ \t]+\[[^\]\n]*\])?[ \t]*([^\n]*)")
+_LIBRARY = re.compile(rb"\bnccl-library=(\d{4,6})\b")
 _BARE_RANK = re.compile(rb"Rank\s+(\d+)\s+(?:Group|Pid)\b")
 _NUMBER = re.compile(rb":\s*([\d.e+-]+)")
 _LARGEST = re.compile(rb"\bmaxBytes:? *(\d{1,18})\b")
@@ -46,6 +49,17 @@ class _Start:
     listed: int = 0
     highest: int | None = None
     largest: int | None = None
+    placed: list[tuple[bytes, bytes]] = field(default_factory=list)
+    library: str = ""
+
+    def told(self) -> dict[str, Fact]:
+        """Where it ran and on what, as far as its lines say so of all ranks."""
+        found: dict[str, Fact] = {"nccl_version": self.library} if self.library else {}
+        if self.placed and len(self.placed) == self.listed:
+            found["hosts"] = len({host for host, _ in self.placed})
+            devices = {excerpt(device) for _, device in self.placed} - {""}
+            found |= {"device": devices.pop()} if len(devices) == 1 else {}
+        return found
 
 
 @dataclass(slots=True)
@@ -102,6 +116,8 @@ class _Reader:
         self.start.seen.add(key)
         if key == b"nccl-tests":
             self.start.version = _version(raw)
+            library = _LIBRARY.search(raw)
+            self.start.library = version_of(int(library[1])) if library else ""
         asked = _LARGEST.search(raw)
         if asked:
             self.start.largest = int(asked[1])
@@ -120,6 +136,7 @@ class _Reader:
         if self.draft is not None:
             self.start, self.layout, self.draft = _Start(), None, None
         self.start.listed += count
+        self.start.placed += _PLACED.findall(text)
         self.start.highest = max(self.start.highest or 0, *(int(rank) + 1 for rank in _RANK.findall(text)))
 
     def out_of_bounds(self, raw: bytes, _line: int) -> None:
@@ -169,7 +186,7 @@ class _Reader:
             number = len(self.drafts)
             self.draft = Draft(number, layout, named, self.start.version, self.start.listed, self.start.highest)
             self.draft.right_halves, self.stray = self.stray, []
-            self.draft.largest = self.start.largest
+            self.draft.largest, self.draft.told = self.start.largest, self.start.told()
             self.drafts.append(self.draft)
             if layout not in self.stores:
                 self.stores[layout] = Rows(layout)

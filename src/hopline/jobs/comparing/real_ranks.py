@@ -87,7 +87,7 @@ def compare(ran: Ran, machine: Machine, transport: str) -> Beside:
         low=np.array([float(np.quantile(one, LOW)) for one in times]),
         high=np.array([float(np.quantile(one, HIGH)) for one in times]),
         columns=tuple(columns),
-        premises=tuple(_premises(ran, cells, executor)),
+        premises=(*_premises(ran, cells, executor), *_carried(machine, transport, formula is not None)),
         left=left,
     )
     return Beside(ran, comparison, terms, executor)
@@ -96,6 +96,8 @@ def compare(ran: Ran, machine: Machine, transport: str) -> Beside:
 def _network(machine: Machine, ranks: int, executor: Executor | None) -> tuple[Network | None, str]:
     """The machine as ranks see it, all pairs alike where it was measured between two; or why there is none."""
     reduce = 0.0 if executor is None else _rate(executor)
+    if not machine.nodes:
+        return None, f"{machine.name} has no link: hopline measure measures Send/Recv (over MPI)"
     try:
         if set(machine.nodes) == set(ENDS) and machine.connections:
             curve = machine.links[machine.connections[0].link].curve
@@ -171,6 +173,13 @@ def _simulation_basis(machine: Machine, executor: Executor | None) -> str:
     return (
         f"event by event on steps measured under the executor ({machine.name}), of which {own} an operation are its own"
     )
+
+
+def _carried(machine: Machine, transport: str, priced: bool) -> list[Premise]:
+    """A machine of hopline measure has a link of MPI."""
+    if not priced or transport.startswith("mpi") or set(machine.nodes) != set(ENDS):
+        return []
+    return [Premise(f"{machine.name}'s link is one of {transport}", "broken", "it was measured over MPI", matters=True)]
 
 
 def _premises(ran: Ran, cells: Sequence[Cell], executor: Executor | None) -> list[Premise]:
