@@ -128,21 +128,21 @@ def test_compare_sets_both_models_beside_the_run(tmp_path):
     assert "formula" in told["left_out"]
     page = typed(compare, *words).output
     assert "over all sizes" in page
-    assert "not known: ranks <= cores" in page
+    assert "not known to hold: ranks <= cores" in page
 
 
 def test_crowded_ranks_break_the_premise_and_nothing_is_judged(room):
     measured()
     room["crowded"] = (("h", 2, 1),)
     found = typed(compare, "all_reduce-ring", "-n", 2, "--size", "1KiB", "--repeats", 4)
-    assert "broken: ranks <= cores: 2 ranks on 1 core of h" in found.output
+    assert "premise broken: ranks <= cores: 2 ranks on 1 core of h" in found.output
     assert "nothing is judged" in found.output
 
 
 def test_steps_larger_than_those_measured_are_told():
     measured()
     found = typed(compare, "all_reduce-ring", "-n", 2, "--size", "1MiB", "--repeats", 2)
-    assert "broken: steps are no larger than those measured: the largest has 512 KiB" in found.output
+    assert "premise broken: steps are no larger than those measured: the largest has 512 KiB" in found.output
 
 
 def test_nothing_measured_yet_says_what_to_do():
@@ -162,3 +162,76 @@ def test_a_picture_is_written(tmp_path):
     words = ("all_reduce-ring", "-n", 2, "--size", "1KiB,4KiB", "--repeats", 2, "--plot", picture)
     assert typed(compare, *words).exit_code == 0
     assert "simulation" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("all_reduce-ring", "-n", 1, "--size", "1KiB"), "sends nothing"),
+        (("all_reduce-ring", "-n", 2, "--size", "1KiB", "--plot", "x.foo"), "kind of picture"),
+        (("all_reduce-ring", "-n", 2, "--size", "1KiB", "--sends-table", 1), "--sends"),
+    ],
+)
+def test_what_cannot_be_is_told_before_anything_runs(words, said, room):
+    found = typed(compare, *words)
+    assert found.exit_code != 0
+    assert said in found.output + str(found.exception)
+    assert room["jobs"] == 0
+
+
+def test_more_sizes_are_measured_twice_at_least_whatever_the_file_holds(tmp_path):
+    out = tmp_path / "steps.jsonl"
+    measured("--out", out)
+    words = ("--what", "executor", "--sizes", "8B,4KiB,64KiB,128KiB", "--seconds", "1ms", "--out", out, "--json")
+    told = json.loads(typed(measure, *words).output)
+    assert all(len(step["size"]) == 4 for step in told["steps"].values())
+    repeats = [len(one["times"]) for one in told["samples"] if one["size"] == 131072]
+    assert len(repeats) == 5
+    assert min(repeats) >= 2 * 8
+
+
+def test_no_time_is_refused():
+    found = typed(measure, "--what", "executor", "--sizes", "8B,64B", "--seconds", "0s")
+    assert found.exit_code == 2
+    assert "more than 0" in found.output
+
+
+def test_a_foreign_file_is_refused_before_anything_is_measured(tmp_path, room):
+    foreign = tmp_path / "foreign.toml"
+    foreign.write_text("[tool]\nmine = 1\n")
+    found = typed(measure, "--what", "executor", "--sizes", "8B,64B", "--save", foreign)
+    assert isinstance(found.exception, HoplineError)
+    assert room["jobs"] == 0
+    assert foreign.read_text() == "[tool]\nmine = 1\n"
+
+
+def test_compute_is_not_taken_for_the_executor(tmp_path):
+    measured()
+    goal = tmp_path / "compute.goal"
+    goal.write_text("num_ranks 2\n\nrank 0 {\nl1: calc 1000\n}\n\nrank 1 {\nl1: calc 5000\n}\n")
+    found = typed(compare, goal, "--repeats", 2, "--json")
+    assert found.exit_code == 0, found.output
+    terms = json.loads(found.output)["terms"][0]
+    assert set(terms) == {"compute"}
+    assert terms["compute"] == pytest.approx(5e-6)
+
+
+def test_a_file_without_collectives_is_refused(tmp_path):
+    log = tmp_path / "sends.log"
+    log.write_text("# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n1 1.0\n8 1.1\n64 1.3\n512 1.9\n")
+    found = typed(compare, log)
+    assert isinstance(found.exception, HoplineError)
+    assert "hopline fit" in str(found.exception)
+
+
+def test_rows_that_were_dropped_are_told(tmp_path):
+    table = tmp_path / "t.csv"
+    head = "framework,version,device,op_name,kernel_source,nccl_dtype,num_gpus,message_size,latency\n"
+    rows = "".join(
+        f"F,2.29.2,NVIDIA H100 80GB HBM3,all_reduce,NCCL,half,8,{size},{0.01 + size * 1e-8}\n"
+        for size in (256, 1024, 4096, 16384)
+    )
+    table.write_text(head + rows + "F,2.29.2,NVIDIA H100 80GB HBM3,all_reduce,NCCL,half,8,65536,nan\n")
+    found = typed(compare, table)
+    assert found.exit_code == 0, found.output
+    assert "left out: 1 row dropped" in found.output

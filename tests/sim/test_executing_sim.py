@@ -71,3 +71,12 @@ def test_rows_and_path_are_of_one_clock():
     found = simulate_executor(find("all_reduce-ring").build(Shape(2, 2000)), EXECUTOR, keep=True)
     assert found.end.max() == found.ticks == found.path[-1][2]
     assert found.start.min() == 9_000_000
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 8])
+def test_a_chain_of_chunks_is_no_slower_with_smaller_ones(ranks):
+    took = [
+        simulate_executor(find("broadcast-chain").build(Shape(ranks, 16 * chunk, chunks=16)), EXECUTOR).time
+        for chunk in (1024, 4096, 4097, 8192)
+    ]
+    assert took == sorted(took)

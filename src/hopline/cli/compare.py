@@ -14,12 +14,13 @@ from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.progress import progress
 from hopline.cli.run import OneOfRanks, founds_of, joined
 from hopline.cli.schedule_options import shape_options
-from hopline.errors import INTERRUPTED
+from hopline.errors import INTERRUPTED, InputError
 from hopline.jobs import executing, machines, measuring
 from hopline.jobs.comparing import logs
 from hopline.jobs.comparing.real_ranks import Beside
 from hopline.jobs.comparing.real_ranks import compare as beside_ranks
 from hopline.jobs.loading import resolve
+from hopline.machine.executor import executor_of
 from hopline.model.nccl.numbers import ARCHITECTURES, NET_OVERHEAD
 from hopline.quantity import counted
 from hopline.run.executing.transports import TRANSPORTS
@@ -48,7 +49,14 @@ _LOGS = ("sends", "sends_table", "algorithm", "table", *_STATED)
 @click.option(
     "--transport", type=click.Choice(list(TRANSPORTS)), help="Real ranks: what carries messages.  [default: mpi]"
 )
-@click.option("-n", "--ranks", "ranks", type=click.IntRange(1), metavar="N", help="Real ranks: how many.")
+@click.option(
+    "-n",
+    "--ranks",
+    "ranks",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Real ranks: how many. Log: where it does not say.",
+)
 @quantity("--size", "size", "Real ranks: bytes, as nccl-tests counts them.", many=True)
 @shape_options
 @click.option(
@@ -81,6 +89,11 @@ def compare(what: str, plot: File | None, as_json: bool, **told: Any) -> None:
     and the closed form and the simulation on the machine measured here stand beside. With a LOG, or a table of measured
     collectives: the closed form, a line and a reading fitted to it (each size predicted without itself), and NCCL's tuner.
     """
+    if plot is not None:
+        images.check_ending(plot)
+        images.check_free(plot)
+    if told["sends_table"] is not None and told["sends"] is None:
+        raise click.UsageError("--sends-table: names a table of --sends FILE, which is not given")
     if logs.is_log(what):
         _refuse(told, _RANKS, f"{what} is a log, measured already")
         _log(what, told, plot, as_json)
@@ -103,6 +116,9 @@ def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> N
         what, sends=told["sends"], sends_table=told["sends_table"], architecture=told["arch"],
         algorithm=told["algorithm"] or "ring", **stated,
     )  # fmt: skip
+    if not any(one.columns for one in found):
+        reason = found[0].left[0][1]
+        raise InputError(f"{what}: {reason}; hopline compare is for collectives, hopline fit fits any table")
     number = told["table"]
     if number is not None and number > len(found):
         raise click.UsageError(f"--table {number}: {what} has {counted(len(found), 'table')}")
@@ -116,7 +132,12 @@ def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> N
         print_json([pages.data(one) for one in shown])
         return
     most = _MOST if len(shown) == 1 else _FEW
-    blocks = [block for one in shown for block in pages.page(one, most)]
+    numbered = enumerate(shown, number or 1)
+    blocks = [
+        block
+        for place, one in numbered
+        for block in pages.page(one, most, f"Table {place}: " if len(found) > 1 else "")
+    ]
     print_document([*blocks, *pages.overall(shown), *pages.legend(shown), *_written(plot)])
 
 
@@ -129,7 +150,12 @@ def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) ->
         return
     if given is not None:
         click.get_current_context().with_resource(given)
+        if told["ranks"] not in (None, given.ranks):
+            raise click.UsageError(f"-n {told['ranks']}: the launcher started {given.ranks}; leave -n out")
+    if told["ranks"] == 1 or (given is not None and given.ranks == 1):
+        raise click.UsageError("one rank sends nothing: expected -n 2 or more")
     machine = machines.find(told["machine"] or measuring.LOCAL)
+    executor_of(machine.operations, given.transport.label if given else transport)
     founds = founds_of(what, given.ranks if given else told["ranks"], told["size"], shape)
     file = told["out"] or measuring.new_file()
     with progress("running") as bar:
@@ -147,7 +173,13 @@ def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) ->
         images.save(pages.picture(found.comparison), plot)
     if as_json:
         print_json(
-            {**pages.data(found.comparison), "terms": found.terms, "file": str(ran.file), "costs_s": _costs(found)}
+            {
+                **pages.data(found.comparison),
+                **_run_data(found),
+                "terms": found.terms,
+                "file": str(ran.file),
+                "costs_s": _costs(found),
+            }
         )
     else:
         blocks = _page(found, plot)
@@ -160,14 +192,31 @@ def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) ->
 
 
 def _page(found: Beside, plot: File | None) -> list[Block]:
-    blocks = [*pages.page(found.comparison), *pages.legend([found.comparison])]
+    blocks = [*_earlier(found), *pages.page(found.comparison), *pages.legend([found.comparison])]
     if found.terms:
         blocks += pages.terms(found.comparison.size.tolist(), found.terms)
     return [*blocks, Heading(f"Samples: {found.ran.file}"), *_written(plot)]
 
 
+def _earlier(found: Beside) -> list[Block]:
+    """What the samples file had before."""
+    repeats = sum(cell.earlier for cell in found.ran.cells)
+    if found.ran.nothing_new:
+        return [Line("All repeats were in the samples file already, so nothing was run now.", "faint")]
+    return [Line(f"Gone on from the samples file, which had {counted(repeats, 'repeat')}.", "faint")] if repeats else []
+
+
 def _written(plot: File | None) -> list[Block]:
     return [] if plot is None else [Line(f"Picture: {plot}")]
+
+
+def _run_data(found: Beside) -> dict[str, Any]:
+    samples = sorted((cell.sample for cell in found.ran.cells if cell.sample is not None), key=lambda one: one.size)
+    first = samples[0]
+    return {
+        "schedule": first.benchmark, "ranks": first.ranks, "transport": first.transport, "host": first.host,
+        "repeats": [len(sample.times) for sample in samples],
+    }  # fmt: skip
 
 
 def _costs(found: Beside) -> list[float | None]:

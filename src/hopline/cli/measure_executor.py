@@ -49,6 +49,9 @@ def measure(
                 f"the launcher started {given.ranks} ranks: the executor's steps are measured between {RANKS}; start as many"
             )
     whole = _whole(sizes)
+    if not seconds > 0:
+        raise click.UsageError(f"--seconds {seconds:g}: expected more than 0")
+    probing.check_target(measuring.LOCAL if name is None else name)
     file = out or measuring.new_file()
     with progress("measuring") as bar:
         probed = probing.measure(file, transport, whole, seconds, bar, given)
@@ -111,6 +114,8 @@ def _page(probed: Probed, saved: File | None, kept: File | None, found: Executor
         ]
         blocks.append(Grid(("size", *STEPS, "repeats"), rows, left=0))
         blocks += [Line(f"{step}: {PROBES[step].says}", "faint") for step in STEPS]
+        cold = "More than half of a round trip in hopline measure: Python takes the steps, with neither caches nor code warm."
+        blocks.append(Line(cold, "faint"))
         own, first = show(found.operation, "time", 3), show(found.first, "time", 3)
         told = "Medians of single steps, with all that comes before and after them: of that,"
         blocks.append(Line(f"{told} {first} only the first message of a schedule costs,"))

@@ -121,17 +121,18 @@ def measure(
     for sample in there.values():
         if sample.benchmark.startswith(benchmark(label, "")) and sample.host == hosts[0]:
             found.keep(sample)
-    left = [
-        visit
+    turns = [
+        (turn, visit)
         for turn in range(VISITS)
         for visit in visits
         if (known := earlier[visit]) is None or len(known.times) < (turn + 1) * visit.repeats
     ]
+    left = [visit for _, visit in turns]
     found.wanted, found.done = VISITS * len(visits), VISITS * len(visits) - len(left)
     if left:
         jobs = [visit.job() for visit in left]
         source = given.executing(jobs) if given else executing(jobs, transport, RANKS)
-        fewest = FEWEST * len(visits) - found.done
+        fewest = sum(turn < FEWEST for turn, _ in turns)
         _follow(source, found, left, hosts, fewest, seconds, watch)
     return found
 
@@ -195,8 +196,8 @@ def operations(samples: Sequence[Sample], origin: str) -> dict[str, Operation]:
     found = {}
     for name, rows in tables.items():
         points = tuple((float(row.size), float(f"{row.median:.{_DIGITS}g}")) for row in rows)
-        if points[0][1] <= 0:
-            raise FitError(f"{name}: a median of {points[0][1]:g} s is too short to be one: measure it again")
+        if min(time for _, time in points) <= 0:
+            raise FitError(f"{name}: a median of 0 s is too short to be one: measure it again")
         largest = points[-1]
         curve = Curve.line(points[0][1], _rate(points[0], largest))
         evidence = Fitted(origin, points[0][0], largest[0], 0.0, 0.0)
@@ -208,6 +209,11 @@ def operations(samples: Sequence[Sample], origin: str) -> dict[str, Operation]:
 def _rate(first: tuple[float, float], last: tuple[float, float]) -> float:
     (small, quick), (large, slow) = first, last
     return (large - small) / (slow - quick) if slow > quick and large > small else float(np.inf)
+
+
+def check_target(name: str) -> None:
+    """Raise what ``save`` would for a name or a file that cannot be added to, before anything is measured."""
+    _saved(machines.target(name))
 
 
 def save(probed: Probed, name: str) -> tuple[File, File | None, Executor]:

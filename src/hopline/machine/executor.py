@@ -27,6 +27,7 @@ TWICE = "-twice"
 OPERATION = "operation"
 """An operation of the executor without a byte or a peer."""
 _OURS = "executor-"
+_AGAIN = "measure them again (hopline measure --what executor)"
 SMALL = 4096
 """Bytes up to which two steps are measured beside one, to tell what only the first costs."""
 
@@ -97,13 +98,17 @@ def executor_of(operations: Mapping[str, Operation], transport: str) -> Executor
     Raises MachineError where some of them are missing.
     """
     known = {operation.benchmark: operation for operation in operations.values()}
-    if benchmark(transport, OPERATION) not in known:
+    ours = [name for name in known if name.startswith(benchmark(transport, ""))]
+    if not ours:
         return None
     wanted = [benchmark(transport, step) for step in STEPS]
+    if other := [name for name in ours if known[name].measure != "time"]:
+        raise MachineError(f"operation {other[0]} is of measure {known[other[0]].measure!r}: expected 'time'")
+    if benchmark(transport, OPERATION) not in known:
+        raise MachineError(f"the machine has {ours[0]} and no {benchmark(transport, OPERATION)}: {_AGAIN}")
     if missing := [name for name in wanted if name not in known or len(known[name].points) < 2]:
         raise MachineError(
-            f"the machine has no {missing[0]} of two sizes or more, and has others of the executor: measure them "
-            f"again (hopline measure --what executor)"
+            f"the machine has no {missing[0]} of two sizes or more, and has others of the executor: {_AGAIN}"
         )
     steps = {step: _columns(known[name]) for step, name in zip(STEPS, wanted, strict=True)}
     first = [_first(known, transport, step) for step in (SEND, EXCHANGE)]

@@ -14,6 +14,8 @@ from hopline.curve import Floats
 from hopline.errors import InputError
 from hopline.records.estimate import Premise
 
+RANKS_FIT = "ranks <= cores"
+"""The premise without which no figure of real ranks is judged."""
 APART = 0.15
 """Relative error from which a model and a measurement count as apart."""
 
@@ -56,6 +58,8 @@ class Comparison:
         What the figures stand on.
     left
         Models that say nothing at all, and why: (model, reason).
+    notes
+        What was left out of the measurement.
     """
 
     title: str
@@ -67,6 +71,7 @@ class Comparison:
     columns: tuple[Column, ...]
     premises: tuple[Premise, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shapes = {len(array) for array in (self.size, self.time, self.low, self.high, *(c.time for c in self.columns))}

@@ -13,31 +13,46 @@ from typing import Any
 import numpy as np
 
 from hopline.quantity import show
-from hopline.records.comparison import APART, Column, Comparison
+from hopline.records.comparison import APART, RANKS_FIT, Column, Comparison
 from hopline.show import figures
-from hopline.show.document import Block, Grid, Heading, Line
-from hopline.show.simulation import premises
+from hopline.show.document import Block, Grid, Heading, Line, Style
 
 APART_MARK, INSIDE_MARK = "!", "in"
 
 
-def page(found: Comparison, most: int = 40) -> list[Block]:
+def page(found: Comparison, most: int = 40, before: str = "") -> list[Block]:
     """One comparison: what it goes by, a row a size (``most`` of them, evenly), and each model over all sizes."""
-    blocks: list[Block] = [Heading(f"{found.title}: {found.source}")]
+    blocks: list[Block] = [Heading(f"{before}{found.title}: {found.source}")]
     blocks += [Line(f"{column.model}: {column.basis}", "faint") for column in found.columns]
     blocks += [Line(f"no {model}: {reason}", "bad") for model, reason in found.left]
     blocks += [table(found, most)]
-    if summary := [_summary(found, column) for column in found.columns]:
+    shown = len(_shown(found, most))
+    blocks += [Line(f"{shown} of {len(found.size)} sizes; --json has all", "faint")] if shown < len(found.size) else []
+    if summary := [] if not _judged(found) else [_summary(found, column) for column in found.columns]:
         header = ("over all sizes", "mean error", "median", "worst", "at", f"> {APART:.0%}")
         with_range = any(row[-1] for row in summary)
         rows = [row if with_range else row[:-1] for row in summary]
         blocks += [Line(""), Grid((*header, "in range") if with_range else header, rows)]
-    return [*blocks, *premises(found.premises), *_unknown(found)]
+    return [*blocks, *_premises(found), *(Line(f"left out: {note}", "faint") for note in found.notes)]
 
 
-def _unknown(found: Comparison) -> list[Block]:
-    told = [premise for premise in found.premises if premise.status == "unknown"]
-    return [Line(f"not known: {': '.join(filter(None, (one.text, one.effect)))}", "faint") for one in told]
+def _premises(found: Comparison) -> list[Block]:
+    """Those that do not hold, and those of which nobody knows."""
+    words: dict[str, tuple[str, Style]] = {
+        "broken": ("premise broken", "bad"),
+        "unknown": ("premise, not known to hold", "faint"),
+    }
+    return [
+        Line(f"{said}: {': '.join(filter(None, (one.text, one.effect)))}", style)
+        for status, (said, style) in words.items()
+        for one in found.premises
+        if one.status == status
+    ]
+
+
+def _judged(found: Comparison) -> bool:
+    """Whether a broken premise leaves the figures worth a verdict."""
+    return not any(one.text == RANKS_FIT and one.status == "broken" for one in found.premises)
 
 
 def table(found: Comparison, most: int) -> Grid:
@@ -46,8 +61,20 @@ def table(found: Comparison, most: int) -> Grid:
     header = ["size", "measured", *(["5 % .. 95 %"] if known else [])]
     for column in found.columns:
         header += [column.model, "error"] + (["by"] if column.ways else [])
-    places = np.unique(np.linspace(0, len(found.size) - 1, min(most, len(found.size))).round().astype(int))
+    places = _shown(found, most)
     return Grid(tuple(header), [_row(found, int(place), known) for place in places], left=0)
+
+
+def _shown(found: Comparison, most: int) -> list[int]:
+    """Places of the sizes that are shown: ``most`` of them evenly, and the worst of each model."""
+    count = len(found.size)
+    if count <= most:
+        return list(range(count))
+    places = set(np.linspace(0, count - 1, most).round().astype(int).tolist())
+    for column in found.columns:
+        total = found.summary(column)
+        places |= set(np.flatnonzero(found.size == total.worst_size).tolist()) if total else set()
+    return sorted(places)
 
 
 def _row(found: Comparison, place: int, known: bool) -> tuple[str, ...]:
@@ -61,6 +88,7 @@ def _row(found: Comparison, place: int, known: bool) -> tuple[str, ...]:
             continue
         error, inside = float(found.errors(column)[place]), float(found.inside(column)[place])
         mark = INSIDE_MARK if inside == 1.0 else APART_MARK if abs(error) > APART else ""
+        mark = mark if _judged(found) else ""
         cells += [show(time, "time", 3), f"{100 * error:+.1f} % {mark:<2}"]
         cells += [column.ways[place]] if column.ways else []
     return tuple(cells)
@@ -97,11 +125,11 @@ def overall(found: Sequence[Comparison]) -> list[Block]:
 
 def legend(found: Iterable[Comparison]) -> list[Block]:
     """What the marks mean, those that are there."""
-    shown = list(found)
+    shown = [one for one in found if _judged(one)]
     apart = any((np.abs(c.errors(column)) > APART).any() for c in shown for column in c.columns)
     ranges = any(not np.isnan(c.low).all() for c in shown)
-    told = [f"{APART_MARK} apart by more than {APART:.0%}"] if apart else []
-    told += [f"{INSIDE_MARK} within 5 % .. 95 % of the repeats"] if ranges else []
+    told = [f'"{APART_MARK}": off by more than {APART:.0%}'] if apart else []
+    told += [f'"{INSIDE_MARK}": within 5 % .. 95 % of the repeats'] if ranges else []
     return [Line(", ".join(told), "faint")] if told else []
 
 
@@ -148,6 +176,7 @@ def data(found: Comparison) -> dict[str, Any]:
             for column in found.columns
         },
         "left_out": dict(found.left),
+        "notes": list(found.notes),
         "premises": [asdict(premise) for premise in found.premises],
     }
 

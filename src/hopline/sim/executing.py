@@ -8,7 +8,8 @@ which everything that it does comes one after another.
   rank also sends.
 - A Reduce takes what the step with adding takes longer than the one without; a Copy and a Compute take their own time.
 - The first message of a schedule costs ``Executor.first`` more, once, before all else.
-- A message of more than ``EAGER`` bytes is done for its sender only when its receiver takes it.
+- A message is done for its sender when its receiver takes it, so that none runs ahead of its rounds. Shared memory buffers
+  short messages: where a rank has rounds in which it only sends, it may be on sooner than this says.
 
 Exact for two ranks whose rounds are of the steps measured; with more ranks it stands on the premise that a step costs with
 all of them what it costs with two, each on a core of its own.
@@ -28,9 +29,6 @@ from hopline.schedule.operations import Schedule
 from hopline.sim.checks import check, check_ranks, check_total, ticks
 from hopline.sim.costs import Costs
 from hopline.sim.loggops import played
-
-EAGER = 4096
-"""Bytes that Open MPI's shared memory sends without waiting for the receiver."""
 
 
 def simulate_executor(
@@ -65,7 +63,7 @@ def costs(schedule: Schedule, executor: Executor) -> Costs:
     step = np.where(both[recvs], executor.time(EXCHANGE, size[recvs]), executor.time(SEND, size[recvs]))
     cpu[recvs] = np.maximum(ticks(step) - own, 0)
     cpu[sends] = own
-    late[sends] = columns.size[sends] > EAGER
+    late[sends] = 1
     adds, copies = (np.flatnonzero(columns.kind == kind) for kind in (ops.REDUCE, ops.COPY))
     cpu[adds] = ticks(np.where(both[adds], executor.adding(True, size[adds]), executor.adding(False, size[adds])))
     cpu[copies] = ticks(executor.time(COPY, size[copies]))

@@ -16,20 +16,20 @@ from hopline.jobs.executing import Cell, Ran
 from hopline.jobs.fitting import ENDS
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
-from hopline.machine.executor import EXCHANGE, EXCHANGE_ADD, Executor, executor_of
+from hopline.machine.executor import Executor, executor_of
 from hopline.machine.fabric import Level
 from hopline.machine.topology import Machine
 from hopline.model.collective.rounds import bounds
 from hopline.quantity import counted, show
-from hopline.records.comparison import Column, Comparison
+from hopline.records.comparison import RANKS_FIT, Column, Comparison
 from hopline.records.estimate import Premise
 from hopline.records.timeline import TICK, Timeline
 from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Schedule
 from hopline.show.executed import HIGH, LOW
 
 FORMULA, SIMULATION = "formula", "simulation"
-FIRST, OWN, MESSAGES, ADDING, COPYING, COMPUTE, WAITING = TERMS = (
-    "first message", "executor", "messages", "adding up", "copying", "compute", "waiting",
+FIRST, OWN, MESSAGES, ADDING, COPYING, COMPUTE = TERMS = (
+    "first message", "executor", "messages", "adding up", "copying", "compute",
 )  # fmt: skip
 UNSTEADY = 5.0
 """A spread that repeats on cores of their own do not have."""
@@ -87,7 +87,7 @@ def compare(ran: Ran, machine: Machine, transport: str) -> Beside:
         low=np.array([float(np.quantile(one, LOW)) for one in times]),
         high=np.array([float(np.quantile(one, HIGH)) for one in times]),
         columns=tuple(columns),
-        premises=(*_premises(ran, cells, executor), *_carried(machine, transport, formula is not None)),
+        premises=(*_premises(ran, cells, executor), *_carried(machine, transport, sample.ranks, formula is not None)),
         left=left,
     )
     return Beside(ran, comparison, terms, executor)
@@ -110,9 +110,8 @@ def _network(machine: Machine, ranks: int, executor: Executor | None) -> tuple[N
 
 def _rate(executor: Executor) -> float:
     """Seconds a byte that adding up takes at the largest size measured."""
-    sizes, times = executor.steps[EXCHANGE_ADD]
-    plain = executor.steps[EXCHANGE][1]
-    return max(float(times[-1] - plain[-1]), 0.0) / float(sizes[-1])
+    largest = np.array([executor.largest])
+    return float(executor.adding(True, largest)[0]) / executor.largest
 
 
 def _formula(
@@ -150,12 +149,12 @@ def _terms(schedule: Schedule, line: Timeline, executor: Executor) -> dict[str, 
     for row, start, end in line.path:
         begin = max(start * TICK, last)
         took = end * TICK - begin
-        own = min(executor.operation, took)
+        work = _WORK.get(int(schedule.columns.kind[row]), COMPUTE)
+        own = 0.0 if work == COMPUTE else min(executor.operation, took)
         told[OWN] += own
-        told[_WORK.get(int(schedule.columns.kind[row]), COMPUTE)] += took - own
+        told[work] += took - own
         last = end * TICK
     told[FIRST] = executor.first if line.messages else 0.0
-    told[WAITING] = max(0.0, line.time - sum(told.values()))
     return {name: seconds for name, seconds in told.items() if seconds > TICK}
 
 
@@ -175,11 +174,23 @@ def _simulation_basis(machine: Machine, executor: Executor | None) -> str:
     )
 
 
-def _carried(machine: Machine, transport: str, priced: bool) -> list[Premise]:
-    """A machine of hopline measure has a link of MPI."""
-    if not priced or transport.startswith("mpi") or set(machine.nodes) != set(ENDS):
+def _carried(machine: Machine, transport: str, ranks: int, priced: bool) -> list[Premise]:
+    """A machine of hopline measure has a link of MPI, and of two ranks."""
+    if not priced or set(machine.nodes) != set(ENDS):
         return []
-    return [Premise(f"{machine.name}'s link is one of {transport}", "broken", "it was measured over MPI", matters=True)]
+    told = (
+        [Premise("all pairs of ranks are like the pair that was measured", "unknown", matters=True)]
+        if ranks > 2
+        else []
+    )
+    return (
+        told
+        if transport.startswith("mpi")
+        else [
+            *told,
+            Premise(f"{machine.name}'s link is one of {transport}", "broken", "it was measured over MPI", matters=True),
+        ]
+    )
 
 
 def _premises(ran: Ran, cells: Sequence[Cell], executor: Executor | None) -> list[Premise]:
@@ -231,9 +242,11 @@ def _spread(cells: Sequence[Cell]) -> float:
 def _cores(ran: Ran, spread: float) -> Premise:
     """The premise that each rank has a core of its own, with what comes of it where it is broken."""
     if ran.started is None:
-        return Premise("ranks <= cores", "unknown", "all repeats are from an earlier run, which does not say")
+        return Premise(
+            RANKS_FIT, "unknown", "all repeats were in the samples file, which does not say on how many cores"
+        )
     if not ran.crowded:
-        return Premise("ranks <= cores", "holds")
+        return Premise(RANKS_FIT, "holds")
     where = "; ".join(f"{ranks} ranks on {counted(cores, 'core')} of {host}" for host, ranks, cores in ran.crowded)
     effect = f"{where}; 95 % of the repeats over 5 % of them is up to {spread:.3g}: nothing is judged"
-    return Premise("ranks <= cores", "broken", effect, matters=True)
+    return Premise(RANKS_FIT, "broken", effect, matters=True)

@@ -6,6 +6,7 @@ What belongs here: one Comparison for each table, and why a model is left out of
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,9 +61,11 @@ def compare(
     stated = Stated(ranks, nodes, architecture, version, cpu, channels, within, between, nic)
     known = sends_of(sends, sends_table) if sends is not None else []
     with kept(file):
-        tables = fitting.read(file).tables
-        log = log_of(file, tables[0])
-    return [compare_table(table, file, known, stated, algorithm, log) for table in tables]
+        read = fitting.read(file)
+        log = log_of(file, read.tables[0])
+    found = [compare_table(table, file, known, stated, algorithm, log) for table in read.tables]
+    notes = (*found[0].notes, *(f"{entry} (of no table)" for entry in read.dropped))
+    return [replace(found[0], notes=notes), *found[1:]]
 
 
 def compare_table(
@@ -91,7 +94,7 @@ def compare_table(
     where = f"{shown(source)}, line {table.line}" if table.line else shown(source)
     return Comparison(
         title_of(table), where, points.size, points.time, nothing, nothing, tuple(columns),
-        tuple(dict.fromkeys(premises)) if columns else (), tuple(left),
+        tuple(dict.fromkeys(premises)) if columns else (), tuple(left), tuple(map(str, table.dropped)),
     )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def told_of(table: Table, stated: Stated, log: NcclLog | None) -> Told:
     named = Premise(f"the GPUs are those that the file's path names: {name}", "unknown", matters=True)
     theirs = log.version if log and log.flavour == _LIBRARY else ""
     version, cpu = (
-        str(facts.get("nccl_version") or theirs or stated.version or ""),
+        str(theirs or facts.get("nccl_version") or stated.version or ""),
         "other" if has_arm(name) else "intel",
     )
     return Told(
