@@ -169,7 +169,7 @@ def test_placements_tell_the_nodes(tmp_path):
 def test_a_log_of_nccl_tests_needs_the_architecture():
     log = str(LOGS / "nccl-d-all-reduce.log")
     (found,) = compare(log)
-    assert reasons(found)[TUNER] == "the architecture of the GPUs is not in the file (--arch)"
+    assert reasons(found)[TUNER] == "the architecture of 'Made-up GPU' is not known here (--arch)"
     (found,) = compare(log, architecture="hopper")
     assert f"NCCL {LATEST} on 8 GPUs (hopper), 1 node" in found.column(TUNER).basis
     assert status(found, f"NCCL is of version {LATEST}") == "unknown"
