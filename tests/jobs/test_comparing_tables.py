@@ -166,16 +166,31 @@ def test_placements_tell_the_nodes(tmp_path):
     assert "on how many nodes" in reasons(odd)[TUNER]
 
 
-def test_a_log_of_nccl_tests_needs_the_architecture():
+def test_a_log_of_nccl_tests_tells_hosts_and_version_and_needs_the_architecture():
     log = str(LOGS / "nccl-d-all-reduce.log")
     (found,) = compare(log)
     assert reasons(found)[TUNER] == "the architecture of 'Made-up GPU' is not known here (--arch)"
     (found,) = compare(log, architecture="hopper")
+    assert found.column(TUNER).basis == "the tuner of NCCL 2.31.4 on 8 GPUs (hopper), 2 nodes"
+
+
+def test_a_log_that_says_no_version_is_taken_for_the_latest_and_says_so(tmp_path):
+    path = tmp_path / "old.log"
+    text = (LOGS / "nccl-d-all-reduce.log").read_text()
+    path.write_text(text.replace(" nccl-library=23104", "").replace("node1", "node0"))
+    (found,) = compare(str(path), architecture="hopper")
     assert f"NCCL {LATEST} on 8 GPUs (hopper), 1 node" in found.column(TUNER).basis
     assert status(found, f"NCCL is of version {LATEST}") == "unknown"
     assert status(found, "meet in switches") == "unknown"
-    (stated,) = compare(log, architecture="hopper", version="2.24.3")
+    (stated,) = compare(str(path), architecture="hopper", version="2.24.3")
     assert "NCCL 2.24.3" in stated.column(TUNER).basis
+
+
+def test_the_gpu_that_a_log_names_needs_no_architecture(tmp_path):
+    path = tmp_path / "h100.log"
+    path.write_text((LOGS / "nccl-d-all-reduce.log").read_text().replace("Made-up GPU", "NVIDIA H100 80GB HBM3"))
+    (found,) = compare(str(path))
+    assert "8 GPUs (hopper), 2 nodes" in found.column(TUNER).basis
 
 
 def test_json_tells_version_and_hosts():
