@@ -14,6 +14,7 @@ from hopline.model.nccl import buffers
 from hopline.model.nccl.forcing import Forced
 from hopline.records.nccl_names import ALGORITHMS, FUNCTIONS, PROTOCOLS
 from hopline.records.table import Table
+from hopline.show import nccl as nccl_pages
 
 HEAD = "node1:11:12 [0] NCCL INFO "
 ASKED = Question("all_reduce", 16, 2, "hopper")
@@ -193,3 +194,17 @@ def test_the_command_refuses_in_a_line():
         failed = run(*words)
         assert isinstance(failed.exception, HoplineError), words
         assert "\n" not in str(failed.exception)
+
+
+def test_figures_that_one_side_lacks_are_in_no_mean():
+    pairs = [Apart("a", 1.1, 1.0), Apart("b", 2.0, 0.0), Apart("c", 0.0, 3.0)]
+    told = nccl_pages.beside("t", pairs)[-1].text
+    assert "mean 10.0%" in told
+    assert "2 stand in one of the two only" in told
+
+
+def test_a_table_of_other_hosts_is_refused():
+    table = Table("nccl-tests", "all_reduce", "time", {"size": np.array([1e3]), "time": np.array([1e-5])}, 1, 16,
+                  facts={"hosts": 4})  # fmt: skip
+    with pytest.raises(InputError, match="4 hosts, and --nodes says 2"):
+        nccl.beside_measured(ASKED, table)

@@ -237,12 +237,15 @@ def beside_calls(calls: Sequence[Call], cells: Mapping[tuple[str, str, str], Cel
 def beside_measured(question: Question, measured: Table) -> tuple[Answer, list[Apart]]:
     """Our time beside a measured one, for each of its sizes, with the way that NCCL is reckoned to take.
 
-    Raises InputError for a table of another number of ranks, and for streams.
+    Raises InputError for a table of another number of ranks or hosts, and for streams.
     """
     if measured.measure != "time":
         raise InputError(f"{measured.benchmark} is a stream of messages: expected times of a collective")
     if measured.ranks is not None and measured.ranks != question.ranks:
         raise InputError(f"the table is of {measured.ranks} ranks, and -n says {question.ranks}: expected the same")
+    hosts = measured.facts.get("hosts")
+    if isinstance(hosts, int) and hosts != question.nodes:
+        raise InputError(f"the table is of {hosts} hosts, and --nodes says {question.nodes}: expected the same")
     benchmark = benchmark_of(measured.benchmark) or question.benchmark
     whole = parts(measured.tool, benchmark, question.ranks)
     asked = replace(question, benchmark=benchmark, sizes=tuple((measured.size * whole).tolist()))

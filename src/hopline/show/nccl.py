@@ -116,8 +116,8 @@ def beside(title: str, pairs: Sequence[Pair], heads: tuple[str, str] = ("ours", 
     if not pairs:
         return []
     far = [pair for pair in pairs if pair.parts]
-    mean = sum(abs(pair.error) for pair in pairs) / len(pairs)
-    worst = max(pairs, key=lambda pair: abs(pair.error))
+    both = [pair for pair in pairs if pair.ours and pair.other]
+    alone = [pair for pair in pairs if bool(pair.ours) != bool(pair.other)]
     rows = [
         (
             p.what,
@@ -130,7 +130,12 @@ def beside(title: str, pairs: Sequence[Pair], heads: tuple[str, str] = ("ours", 
     ]
     blocks: list[Block] = [Heading(title), Grid(("", *heads, "error", ""), rows[:MOST_ROWS], left=1)]
     blocks += [Line(f"... and {len(rows) - MOST_ROWS} more (--json has all)", "faint")] if len(rows) > MOST_ROWS else []
-    told = f"{len(far)} of {len(pairs)} part by more than 15 %; mean {mean:.1%}, worst {_error(worst.error)} ({worst.what})"
+    told = f"{len(far)} of {len(pairs)} part by more than 15 %"
+    if both:
+        mean = sum(abs(pair.error) for pair in both) / len(both)
+        worst = max(both, key=lambda pair: abs(pair.error))
+        told += f"; mean {mean:.1%}, worst {_error(worst.error)} ({worst.what})"
+    told += f"; {len(alone)} stand in one of the two only, and are in no mean" if alone else ""
     return [*blocks, Line(told, "bad" if far else "good")]
 
 
