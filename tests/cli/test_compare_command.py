@@ -235,3 +235,4 @@ def test_rows_that_were_dropped_are_told(tmp_path):
     found = typed(compare, table)
     assert found.exit_code == 0, found.output
     assert "left out: 1 row dropped" in found.output
+    assert "nosuch" in str(typed(compare, table, "--algorithm", "nosuch").exception)

@@ -14,7 +14,7 @@ from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.progress import progress
 from hopline.cli.run import OneOfRanks, founds_of, joined
 from hopline.cli.schedule_options import shape_options
-from hopline.errors import INTERRUPTED, InputError
+from hopline.errors import INTERRUPTED, InputError, UnknownNameError
 from hopline.jobs import executing, machines, measuring
 from hopline.jobs.comparing import logs
 from hopline.jobs.comparing.real_ranks import Beside
@@ -24,6 +24,7 @@ from hopline.machine.executor import executor_of
 from hopline.model.nccl.numbers import ARCHITECTURES, NET_OVERHEAD
 from hopline.quantity import counted
 from hopline.run.executing.transports import TRANSPORTS
+from hopline.schedule.collectives.table import COLLECTIVES
 from hopline.show import comparison as pages
 from hopline.show import images
 from hopline.show.document import Block, Heading, Line, plain, print_document
@@ -111,6 +112,9 @@ def _refuse(told: dict[str, Any], names: tuple[str, ...], why: str) -> None:
 
 
 def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
+    known = ("fastest", *dict.fromkeys(entry.algorithm for entry in COLLECTIVES.values()))
+    if told["algorithm"] not in (None, *known):
+        raise UnknownNameError("algorithm", told["algorithm"], known)
     stated = {name: told[name] for name in ("ranks", "channels", *_STATED) if name != "arch"}
     found = resolve("hopline.jobs.comparing.tables:compare")(
         what, sends=told["sends"], sends_table=told["sends_table"], architecture=told["arch"],
