@@ -49,6 +49,8 @@ def room(monkeypatch):
 
     monkeypatch.setattr(executing, "executing", executed)
     monkeypatch.setattr(probing, "executing", executed)
+    monkeypatch.setattr(probing, "REPEATS", 1)
+    monkeypatch.setattr(probing, "VISITS", 3)
     return options
 
 
@@ -187,7 +189,7 @@ def test_more_sizes_are_measured_twice_at_least_whatever_the_file_holds(tmp_path
     assert all(len(step["size"]) == 4 for step in told["steps"].values())
     repeats = [len(one["times"]) for one in told["samples"] if one["size"] == 131072]
     assert len(repeats) == 5
-    assert min(repeats) >= 2 * 8
+    assert min(repeats) >= probing.FEWEST * probing.REPEATS
 
 
 def test_no_time_is_refused():
