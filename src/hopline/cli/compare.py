@@ -12,7 +12,8 @@ import click
 
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.progress import progress
-from hopline.cli.run import OneOfRanks, founds_of, joined
+from hopline.cli.run import OneOfRanks, check_timed, founds_of, led, tell
+from hopline.cli.run_page import gone_on
 from hopline.cli.schedule_options import shape_options
 from hopline.errors import INTERRUPTED, InputError, UnknownNameError
 from hopline.jobs import executing, machines, measuring
@@ -27,7 +28,7 @@ from hopline.run.executing.transports import TRANSPORTS
 from hopline.schedule.collectives.table import COLLECTIVES
 from hopline.show import comparison as pages
 from hopline.show import images
-from hopline.show.document import Block, Heading, Line, plain, print_document
+from hopline.show.document import Block, Heading, Line, print_document
 
 EPILOG = """\b
 Examples:
@@ -148,47 +149,26 @@ def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> N
 def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
     transport = told.pop("transport") or "mpi"
     shape = {name: told[name] for name in ("hierarchy", "chunks", "channels", "targets")}
-    given = joined(transport)
-    if given is not None and not given.leads:
-        given.attend()
-        return
-    if given is not None:
-        click.get_current_context().with_resource(given)
-        if told["ranks"] not in (None, given.ranks):
-            raise click.UsageError(f"-n {told['ranks']}: the launcher started {given.ranks}; leave -n out")
+    given = led(transport, told["ranks"])
     if told["ranks"] == 1 or (given is not None and given.ranks == 1):
         raise click.UsageError("one rank sends nothing: expected -n 2 or more")
     machine = machines.find(told["machine"] or measuring.LOCAL)
-    executor_of(machine.operations, given.transport.label if given else transport)
+    executor = executor_of(machine.operations, given.transport.label if given else transport)
     founds = founds_of(what, given.ranks if given else told["ranks"], told["size"], shape)
     file = told["out"] or measuring.new_file()
     with progress("running") as bar:
         ran = executing.execute(
             founds, transport, repeats=told["repeats"] or executing.REPEATS, file=file, watch=bar, given=given
         )
-    trouble = ran.unwritten or ran.trouble
-    if not any(cell.sample for cell in ran.cells):
-        if trouble is not None:
-            raise trouble
-        click.echo("hopline: interrupted before anything was timed", err=True)
-        raise click.exceptions.Exit(INTERRUPTED)
-    found = beside_ranks(ran, machine, given.transport.label if given else transport)
+    check_timed(ran)
+    found = beside_ranks(ran, machine, executor)
     if plot is not None:
         images.save(pages.picture(found.comparison), plot)
     if as_json:
-        print_json(
-            {
-                **pages.data(found.comparison),
-                **_run_data(found),
-                "terms": found.terms,
-                "file": str(ran.file),
-                "costs_s": _costs(found),
-            }
-        )
+        print_json({**pages.data(found.comparison), **_run_data(found)})
     else:
-        blocks = _page(found, plot)
-        (print_document if given is None else lambda page: click.echo(plain(page), nl=False))(blocks)
-    if trouble is not None:
+        tell(_page(found, plot), given)
+    if trouble := ran.unwritten or ran.trouble:
         raise trouble
     if ran.interrupted:
         click.echo(f"hopline: interrupted; what was timed is in {ran.file}", err=True)
@@ -196,18 +176,10 @@ def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) ->
 
 
 def _page(found: Beside, plot: File | None) -> list[Block]:
-    blocks = [*_earlier(found), *pages.page(found.comparison), *pages.legend([found.comparison])]
+    blocks = [*gone_on(found.ran), *pages.page(found.comparison), *pages.legend([found.comparison])]
     if found.terms:
         blocks += pages.terms(found.comparison.size.tolist(), found.terms)
     return [*blocks, Heading(f"Samples: {found.ran.file}"), *_written(plot)]
-
-
-def _earlier(found: Beside) -> list[Block]:
-    """What the samples file had before."""
-    repeats = sum(cell.earlier for cell in found.ran.cells)
-    if found.ran.nothing_new:
-        return [Line("All repeats were in the samples file already, so nothing was run now.", "faint")]
-    return [Line(f"Gone on from the samples file, which had {counted(repeats, 'repeat')}.", "faint")] if repeats else []
 
 
 def _written(plot: File | None) -> list[Block]:
@@ -215,15 +187,12 @@ def _written(plot: File | None) -> list[Block]:
 
 
 def _run_data(found: Beside) -> dict[str, Any]:
-    samples = sorted((cell.sample for cell in found.ran.cells if cell.sample is not None), key=lambda one: one.size)
-    first = samples[0]
+    """Of the run itself; ``costs_s``: seconds of an operation of the executor as it was then, by size."""
+    first = found.cells[0].sample
+    assert first is not None
     return {
         "schedule": first.benchmark, "ranks": first.ranks, "transport": first.transport, "host": first.host,
-        "repeats": [len(sample.times) for sample in samples],
+        "repeats": [len(cell.sample.times) for cell in found.cells if cell.sample is not None],
+        "terms": found.terms, "file": str(found.ran.file),
+        "costs_s": [None if cell.executed is None else cell.executed.cost for cell in found.cells],
     }  # fmt: skip
-
-
-def _costs(found: Beside) -> list[float | None]:
-    """By size: seconds of an operation of the executor, as it was in the run itself."""
-    cells = sorted((cell for cell in found.ran.cells if cell.sample is not None), key=lambda cell: cell.size)
-    return [None if cell.executed is None else cell.executed.cost for cell in cells]

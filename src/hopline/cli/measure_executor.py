@@ -15,14 +15,15 @@ import click
 
 from hopline.cli.options import print_json
 from hopline.cli.progress import progress
-from hopline.cli.run import joined
+from hopline.cli.run import led, tell
 from hopline.errors import INTERRUPTED, FitError, RunError
 from hopline.jobs import machines, measuring, probing
+from hopline.jobs.executing import Given
 from hopline.jobs.probing import Probed
 from hopline.machine.executor import STEPS, Executor
 from hopline.quantity import show
 from hopline.schedule.probes import PROBES, RANKS
-from hopline.show.document import Block, Grid, Heading, Line, plain, print_document
+from hopline.show.document import Block, Grid, Heading, Line
 from hopline.show.measuring import crowds
 
 
@@ -37,17 +38,11 @@ def measure(
     transport: str, sizes: list[float] | None, seconds: float, out: File | None, name: str | None, as_json: bool
 ) -> None:  # fmt: skip
     """Measure, keep, save and print."""
-    context = click.get_current_context()
-    given = joined(transport)
-    if given is not None:
-        if not given.leads:
-            given.attend()
-            return
-        context.with_resource(given)
-        if given.ranks != RANKS:
-            raise RunError(
-                f"the launcher started {given.ranks} ranks: the executor's steps are measured between {RANKS}; start as many"
-            )
+    given = led(transport)
+    if given is not None and given.ranks != RANKS:
+        raise RunError(
+            f"the launcher started {given.ranks} ranks: the executor's steps are measured between {RANKS}; start as many"
+        )
     whole = _whole(sizes)
     if not seconds > 0:
         raise click.UsageError(f"--seconds {seconds:g}: expected more than 0")
@@ -60,7 +55,7 @@ def measure(
             raise probed.trouble
         click.echo("hopline: interrupted before anything was measured", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
-    _answer(probed, measuring.LOCAL if name is None else name, as_json, given is not None)
+    _answer(probed, measuring.LOCAL if name is None else name, as_json, given)
 
 
 def _whole(sizes: list[float] | None) -> tuple[int, ...]:
@@ -72,7 +67,7 @@ def _whole(sizes: list[float] | None) -> tuple[int, ...]:
     return whole
 
 
-def _answer(probed: Probed, name: str, as_json: bool, launched: bool) -> None:
+def _answer(probed: Probed, name: str, as_json: bool, given: Given | None) -> None:
     saved, kept, found, reason = None, None, None, ""
     if probed.interrupted or probed.trouble is not None:
         reason = "it ended early"
@@ -84,11 +79,7 @@ def _answer(probed: Probed, name: str, as_json: bool, launched: bool) -> None:
     if as_json:
         print_json(_data(probed, saved, found, reason))
     else:
-        blocks = _page(probed, saved, kept, found, reason)
-        if launched:
-            click.echo(plain(blocks), nl=False)
-        else:
-            print_document(blocks)
+        tell(_page(probed, saved, kept, found, reason), given)
     if probed.trouble is not None:
         raise probed.trouble
     if probed.interrupted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Sequence
 from pathlib import Path as File
 from typing import Any
 
@@ -18,7 +19,7 @@ from hopline.jobs import executing, measuring, schedules
 from hopline.jobs.executing import Given
 from hopline.jobs.schedules import Found
 from hopline.run.executing.transports import TRANSPORTS
-from hopline.show.document import plain, print_document
+from hopline.show.document import Block, plain, print_document
 
 _SAYS = "\n".join(f"  {name:<6}{carrier.says}" for name, carrier in TRANSPORTS.items())
 EPILOG = f"""\b
@@ -84,14 +85,7 @@ def run(
 
     Ctrl-C keeps what was timed; the same command with the same --out goes on from there.
     """
-    context, given = click.get_current_context(), joined(transport)
-    if given is not None and not given.leads:
-        given.attend()
-        return
-    if given is not None:
-        context.with_resource(given)
-        if ranks not in (None, given.ranks):
-            raise click.UsageError(f"-n {ranks}: the launcher started {given.ranks}; leave -n out", context)
+    context, given = click.get_current_context(), led(transport, ranks)
     for file, option in ((trace, "--trace"), (plot, "--plot")):
         if file is not None and len(size or ()) > 1:
             raise click.UsageError(f"{option}: shows one size, and --size has {len(size or ())}", context)
@@ -105,14 +99,46 @@ def run(
     _answer(ran, trace, plot, as_json, out is not None, given)
 
 
-def joined(transport: str) -> Given | None:
-    """The ranks that a launcher started us with; None where none did. All but the first are silent about what goes wrong."""
+def led(transport: str, ranks: int | None = None) -> Given | None:
+    """The ranks that a launcher started us with, until the command ends; None where none did.
+
+    All but the first attend here, silent about what goes wrong, and leave. Raises UsageError where the user says that there
+    are ``ranks``, and there are not.
+    """
     try:
-        return executing.join(transport)
+        given = executing.join(transport)
     except HoplineError:
         if executing.rank_told():
             raise click.exceptions.Exit(0) from None
         raise
+    if given is None:
+        return None
+    if not given.leads:
+        given.attend()
+        raise click.exceptions.Exit(0)
+    context = click.get_current_context()
+    context.with_resource(given)
+    if ranks not in (None, given.ranks):
+        raise click.UsageError(f"-n {ranks}: the launcher started {given.ranks}; leave -n out", context)
+    return given
+
+
+def check_timed(ran: executing.Ran) -> None:
+    """Leave with what went wrong where nothing was timed."""
+    if any(cell.sample for cell in ran.cells):
+        return
+    if trouble := ran.unwritten or ran.trouble:
+        raise trouble
+    click.echo("hopline: interrupted before anything was timed", err=True)
+    raise click.exceptions.Exit(INTERRUPTED)
+
+
+def tell(blocks: Sequence[Block], given: Given | None) -> None:
+    """Print; under a launcher plainly, as it looks like a terminal and often is a file."""
+    if given is None:
+        print_document(blocks)
+    else:
+        click.echo(plain(blocks), nl=False)
 
 
 def founds_of(name: str, ranks: int | None, sizes: list[float] | None, shape: dict[str, Any]) -> list[Found]:
@@ -138,16 +164,11 @@ def _answer(
         written = page.write(ran, trace, plot)
     except HoplineError as error:
         trouble = trouble or error
-    if not any(cell.sample for cell in ran.cells):
-        if trouble is not None:
-            raise trouble
-        click.echo("hopline: interrupted before anything was timed", err=True)
-        raise click.exceptions.Exit(INTERRUPTED)
+    check_timed(ran)
     if as_json:
         print_json(page.data(ran))
     else:
-        blocks = [*page.page(ran), *page.written(written)]
-        (print_document if given is None else lambda found: click.echo(plain(found), nl=False))(blocks)
+        tell([*page.page(ran), *page.written(written)], given)
     if ran.interrupted:
         again = "; the same command again goes on from there" if named else ""
         click.echo(f"hopline: interrupted; what was timed is in {ran.file}{again}", err=True)

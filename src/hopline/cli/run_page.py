@@ -29,12 +29,7 @@ def page(ran: Ran) -> list[Block]:
     """The answer as text."""
     shown = [cell for cell in ran.cells if cell.sample is not None]
     first = shown[0]
-    blocks: list[Block] = [Heading(_title(first)), *pages.crowds(ran.crowded)]
-    if ran.nothing_new:
-        blocks.append(Line("All repeats were in the samples file already, so nothing was run now.", "faint"))
-    elif any(cell.earlier for cell in shown):
-        before = sum(cell.earlier for cell in shown)
-        blocks.append(Line(f"Gone on from the samples file, which had {counted(before, 'repeat')}.", "faint"))
+    blocks: list[Block] = [Heading(_title(first)), *pages.crowds(ran.crowded), *gone_on(ran)]
     samples = [cell.sample for cell in shown if cell.sample is not None]
     blocks += pages.table(samples, [_busbw(cell) for cell in shown])
     for cell in shown:
@@ -44,6 +39,14 @@ def page(ran: Ran) -> list[Block]:
             blocks += pages.one(executed, numbers.shares if len(shown) == 1 else {}, _means(cell, executed))
     blocks += remarks(first.found.remarks)
     return [*blocks, Heading(f"Samples: {ran.file}")] if ran.unwritten is None else blocks
+
+
+def gone_on(ran: Ran) -> list[Block]:
+    """What the samples file had before."""
+    before = sum(cell.earlier for cell in ran.cells)
+    if ran.nothing_new:
+        return [Line("All repeats were in the samples file already, so nothing was run now.", "faint")]
+    return [Line(f"Gone on from the samples file, which had {counted(before, 'repeat')}.", "faint")] if before else []
 
 
 def _title(cell: Cell) -> str:

@@ -18,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -73,6 +74,14 @@ class Found:
             before = cells.get(line.sample.cell)
             cells[line.sample.cell] = before + line.sample if before else line.sample
         return [cells[cell] for cell in sorted(cells)]
+
+
+def make_folder(file: Path) -> None:
+    """Make the folder of a samples file that is to be. Raises OutputError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{file.parent} cannot be made: {error.strerror}") from None
 
 
 def append(path: str, sample: Sample) -> None:

@@ -270,8 +270,5 @@ class _Run:
         self.kept_at = time.monotonic()
         cell.sample = sample if cell.sample is None else cell.sample + sample
         if self.ran.file is not None:
-            try:
-                self.ran.file.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"{self.ran.file.parent} cannot be made: {error.strerror}") from None
+            samples_file.make_folder(self.ran.file)
             samples_file.append(str(self.ran.file), sample)

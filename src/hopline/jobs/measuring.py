@@ -150,10 +150,7 @@ def measure(plan: Plan, file: File, watch: Watcher, world: World | None = None) 
     earlier = _gone_before(plan, file, where, measured)
     if measured.nothing_new:
         return measured
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{file.parent} cannot be made: {error.strerror}") from None
+    samples_file.make_folder(file)
     try:
         with ending_on_sigterm(), (world.measuring if world else measuring)(plan, earlier) as events:
             for event in events:

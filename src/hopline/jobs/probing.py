@@ -23,7 +23,7 @@ from hopline.errors import FitError, OutputError
 from hopline.formats import samples as samples_file
 from hopline.jobs import machines
 from hopline.jobs.executing import Watcher, silent
-from hopline.machine.executor import OPERATION, SMALL, STEPS, TWICE, Executor, benchmark, executor_of
+from hopline.machine.executor import OPERATION, SMALL, STEPS, TWICE, Executor, benchmark, executor_of, is_executors
 from hopline.machine.parts import Fitted, Operation
 from hopline.machine.topology import Machine
 from hopline.quantity import show
@@ -119,7 +119,7 @@ def measure(
     blank = {visit: _sample(label, hosts, visit.what, visit.size, (0.0,)) for visit in visits}
     earlier = {visit: there.get(blank[visit].cell) for visit in visits}
     for sample in there.values():
-        if sample.benchmark.startswith(benchmark(label, "")) and sample.host == hosts[0]:
+        if is_executors(sample.benchmark, label) and sample.host == hosts[0]:
             found.keep(sample)
     turns = [
         (turn, visit)
@@ -171,10 +171,7 @@ def _follow(
 
 def _keep(found: Probed, sample: Sample) -> None:
     found.keep(sample)
-    try:
-        found.file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{found.file.parent} cannot be made: {error.strerror}") from None
+    samples_file.make_folder(found.file)
     samples_file.append(str(found.file), sample)
 
 
@@ -228,14 +225,10 @@ def save(probed: Probed, name: str) -> tuple[File, File | None, Executor]:
     if executor is None:
         raise FitError("nothing was measured of the executor")
     before = _saved(file) or Machine(file.stem, "the executor's steps", {}, {}, (), {}, {})
-    kept = {key: one for key, one in before.operations.items() if not _is_of(one, probed.transport)}
+    kept = {key: one for key, one in before.operations.items() if not is_executors(one.benchmark, probed.transport)}
     machine = replace(before, operations={**kept, **made})
     return file, machines.save(machine, file, replace=True), executor
 
 
 def _saved(file: File) -> Machine | None:
     return machines.find(str(file)) if file.exists() else None
-
-
-def _is_of(operation: Operation, transport: str) -> bool:
-    return operation.benchmark.startswith(benchmark(transport, ""))

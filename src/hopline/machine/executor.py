@@ -37,9 +37,9 @@ def benchmark(transport: str, what: str) -> str:
     return f"{_OURS}{transport}-{what}"
 
 
-def is_executors(name: str) -> bool:
-    """Whether a benchmark's name is that of such a figure."""
-    return name.startswith(_OURS)
+def is_executors(name: str, transport: str = "") -> bool:
+    """Whether a benchmark's name is that of such a figure, over this transport where one is said."""
+    return name.startswith(benchmark(transport, "") if transport else _OURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def executor_of(operations: Mapping[str, Operation], transport: str) -> Executor
     Raises MachineError where some of them are missing.
     """
     known = {operation.benchmark: operation for operation in operations.values()}
-    ours = [name for name in known if name.startswith(benchmark(transport, ""))]
+    ours = [name for name in known if is_executors(name, transport)]
     if not ours:
         return None
     wanted = [benchmark(transport, step) for step in STEPS]

@@ -16,13 +16,14 @@ from hopline.jobs.executing import Cell, Ran
 from hopline.jobs.fitting import ENDS
 from hopline.jobs.loading import resolve
 from hopline.jobs.networks import Network
-from hopline.machine.executor import Executor, executor_of
+from hopline.machine.executor import Executor
 from hopline.machine.fabric import Level
 from hopline.machine.topology import Machine
 from hopline.model.collective.rounds import bounds
 from hopline.quantity import counted, show
 from hopline.records.comparison import RANKS_FIT, Column, Comparison
 from hopline.records.estimate import Premise
+from hopline.records.sample import Sample
 from hopline.records.timeline import TICK, Timeline
 from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Schedule
 from hopline.show.executed import HIGH, LOW
@@ -42,8 +43,8 @@ class Beside:
 
     Attributes
     ----------
-    ran
-        The run itself.
+    ran, cells
+        The run itself, and its cells that have times, in order of size.
     comparison
         Sizes in order, with columns FORMULA and SIMULATION.
     terms
@@ -53,17 +54,20 @@ class Beside:
     """
 
     ran: Ran
+    cells: tuple[Cell, ...]
     comparison: Comparison
     terms: tuple[dict[str, float], ...]
     executor: Executor | None
 
 
-def compare(ran: Ran, machine: Machine, transport: str) -> Beside:
-    """The cells of a run that have times, beside formula and simulation. Raises InputError where there are none."""
-    cells = sorted((cell for cell in ran.cells if cell.sample is not None), key=lambda cell: cell.size)
+def compare(ran: Ran, machine: Machine, executor: Executor | None) -> Beside:
+    """The cells of a run that have times, beside formula and simulation; ``executor`` is the machine's over its transport.
+
+    Raises InputError where no cell has times.
+    """
+    cells = tuple(sorted((cell for cell in ran.cells if cell.sample is not None), key=lambda cell: cell.size))
     if not cells:
         raise InputError("nothing was run to its end: there is nothing to compare with")
-    executor = executor_of(machine.operations, transport)
     network, reason = _network(machine, cells[0].found.schedule.ranks, executor)
     formula, no_formula = _formula(cells, network, reason)
     simulated, terms, no_simulation = _simulated(cells, network, executor, reason)
@@ -87,10 +91,10 @@ def compare(ran: Ran, machine: Machine, transport: str) -> Beside:
         low=np.array([float(np.quantile(one, LOW)) for one in times]),
         high=np.array([float(np.quantile(one, HIGH)) for one in times]),
         columns=tuple(columns),
-        premises=(*_premises(ran, cells, executor), *_carried(machine, transport, sample.ranks, formula is not None)),
+        premises=(*_premises(ran, cells, executor), *_carried(machine, sample, formula is not None)),
         left=left,
     )
-    return Beside(ran, comparison, terms, executor)
+    return Beside(ran, cells, comparison, terms, executor)
 
 
 def _network(machine: Machine, ranks: int, executor: Executor | None) -> tuple[Network | None, str]:
@@ -174,21 +178,26 @@ def _simulation_basis(machine: Machine, executor: Executor | None) -> str:
     )
 
 
-def _carried(machine: Machine, transport: str, ranks: int, priced: bool) -> list[Premise]:
+def _carried(machine: Machine, sample: Sample, priced: bool) -> list[Premise]:
     """A machine of hopline measure has a link of MPI, and of two ranks."""
     if not priced or set(machine.nodes) != set(ENDS):
         return []
     told = (
         [Premise("all pairs of ranks are like the pair that was measured", "unknown", matters=True)]
-        if ranks > 2
+        if sample.ranks > 2
         else []
     )
     return (
         told
-        if transport.startswith("mpi")
+        if sample.transport.startswith("mpi")
         else [
             *told,
-            Premise(f"{machine.name}'s link is one of {transport}", "broken", "it was measured over MPI", matters=True),
+            Premise(
+                f"{machine.name}'s link is one of {sample.transport}",
+                "broken",
+                "it was measured over MPI",
+                matters=True,
+            ),
         ]
     )
 
