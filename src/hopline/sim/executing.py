@@ -26,9 +26,9 @@ from hopline.records.timeline import Timeline
 from hopline.schedule import operations as ops
 from hopline.schedule.matching import match
 from hopline.schedule.operations import Schedule
-from hopline.sim.checks import check, check_ranks, check_total, ticks
+from hopline.sim.checks import check, check_ranks, ticks
 from hopline.sim.costs import Costs
-from hopline.sim.loggops import played
+from hopline.sim.loggops import played, put_together
 
 
 def simulate_executor(
@@ -69,12 +69,7 @@ def costs(schedule: Schedule, executor: Executor) -> Costs:
     cpu[copies] = ticks(executor.time(COPY, size[copies]))
     computes = np.flatnonzero(columns.kind == ops.COMPUTE)
     cpu[computes] = columns.size[computes]
-    check_total(cpu + own)
-    after_more, begun = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
-    return Costs(
-        schedule.ranks, columns.kind, columns.lane, columns.rank, columns.after, mate, cpu, np.zeros(rows, np.int64), late,
-        after_more, begun, own,
-    )  # fmt: skip
+    return put_together(schedule, mate, cpu, np.zeros(rows, np.int64), late, own)
 
 
 def _both(schedule: Schedule) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

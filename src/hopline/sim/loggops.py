@@ -11,9 +11,9 @@ import numpy as np
 
 from hopline.errors import InputError, UnknownNameError
 from hopline.machine.loggops import LogGOPS
-from hopline.records.timeline import Timeline
+from hopline.records.timeline import Ticks, Timeline
 from hopline.schedule.matching import match
-from hopline.schedule.operations import COMPUTE, COPY, NONE, REDUCE, SEND, Schedule
+from hopline.schedule.operations import COMPUTE, COPY, NONE, REDUCE, SEND, Bytes, Index, Schedule
 from hopline.sim.checks import MOST_ROWS, check, check_done, check_ranks, check_total, ticks
 from hopline.sim.costs import PORTS, Costs, Outcome
 from hopline.sim.loading import kernel
@@ -89,12 +89,28 @@ def costs(schedule: Schedule, params: LogGOPS, reduce: float, copy: float) -> Co
     cpu[sends], cpu[mate[sends]] = o + ticks(more * params.O), o + ticks(more * max(params.O, params.G))
     nic[sends] = g + ticks(more * params.G)
     late[sends] = params.S is not None and columns.size[sends] > params.S
-    check_total(cpu + nic + o + travel)
-    after_more, begun = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
+    return put_together(schedule, mate, cpu, nic, late, o + travel)
+
+
+def put_together(schedule: Schedule, mate: Index, cpu: Ticks, nic: Ticks, late: Bytes, travel: int) -> Costs:
+    """Costs as ``played`` takes them, in the order of the schedule. Raises InputError where they add up to too much."""
+    columns = schedule.columns
+    check_total(cpu + nic + travel)
+    more, begun = (pairs[np.argsort(pairs[:, 0], kind="stable")] for pairs in (schedule.more, schedule.begun))
     return Costs(
-        schedule.ranks, columns.kind, columns.lane, columns.rank, columns.after, mate, cpu, nic, late, after_more, begun,
-        o + travel,
-    )  # fmt: skip
+        schedule.ranks,
+        columns.kind,
+        columns.lane,
+        columns.rank,
+        columns.after,
+        mate,
+        cpu,
+        nic,
+        late,
+        more,
+        begun,
+        travel,
+    )
 
 
 def _path(work: Costs, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
