@@ -123,10 +123,10 @@ def test_a_station_that_is_killed_in_a_passage_is_named_in_a_line(station, name)
 
 
 def test_a_station_that_is_stuck_is_told_and_ended(monkeypatch):
-    monkeypatch.setattr(chains, "LONGEST_PASSAGE", 0.3)
     with Chain(THREE, LARGEST) as chain:
         pids = chain.processes
         os.kill(pids[1], signal.SIGSTOP)
+        monkeypatch.setattr(chains, "LONGEST_PASSAGE", 0.3)
         with pytest.raises(RunError, match=r"nothing was heard of relay 1 of 1 for 0.3 s"):
             chain.send(10)
         with pytest.raises(RunError, match="left amid a passage"):
