@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time as clock
 from fractions import Fraction
 
 import pytest
 from drawn import PATHS, SMALL_HOPS
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from spent import at_most
 from walks import balanced_chunks, chunk_walk
 
 from hopline.curve import Curve, Piece
@@ -92,9 +92,8 @@ def test_ties_that_floats_would_break(size, hop, h, k):
     ],
 )
 def test_huge_sizes_end_soon(size, hops):
-    start = clock.perf_counter()
-    found = {split: best(size, hops, split=split) for split in SPLITS}
-    assert clock.perf_counter() - start < 10
+    with at_most(10):
+        found = {split: best(size, hops, split=split) for split in SPLITS}
     assert found["balanced"].time >= found["fractional"].time
     for k in {max(1, found["balanced"].k + step) for step in (-1000, -1, 1, 1000)}:
         assert balanced(size, hops, k) >= found["balanced"].time * (1 - 1e-14)
