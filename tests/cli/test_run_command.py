@@ -27,6 +27,10 @@ def home(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+def test_sizes_are_asked_for_by_either_word():
+    assert [one.opts for one in run.params if one.name == "size"] == [["--size", "--sizes"]]
+
+
 @pytest.fixture
 def room(monkeypatch):
     """All ranks in this process."""

@@ -1,5 +1,6 @@
 """Models beside tables of collectives: invented numbers in real layouts, and the published tables where they are at hand."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from hopline.errors import FormatError, InputError
 from hopline.formats import samples
+from hopline.jobs.comparing import tables
 from hopline.jobs.comparing.closed_form import CLOSED_FORM, FASTEST
 from hopline.jobs.comparing.tables import FITTED, LINE, MODELS, compare
 from hopline.jobs.comparing.tuner import TUNER
@@ -106,7 +108,9 @@ def test_the_sends_are_those_of_the_same_placement_and_machine(tmp_path):
 
 
 def test_a_file_without_sends_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"no table of single sends that carries a line: all_reduce, 8 ranks is none"):
+    with pytest.raises(
+        InputError, match=r"no table of single sends that carries a line: all_reduce, 8 ranks, int8, .* is none"
+    ):
         compare(table(tmp_path), sends=table(tmp_path, name="other.csv"))
     with pytest.raises(InputError, match="2 distinct sizes are too few"):
         compare(table(tmp_path), sends=profile(tmp_path, "send_recv", [2], sizes=[8, 16]))
@@ -137,8 +141,47 @@ def test_what_is_stated_counts_where_the_file_is_silent(tmp_path):
     (found,) = compare(table(tmp_path, device="Some GPU", ranks=16), architecture="ampere", nodes=2)
     assert found.column(TUNER).basis == "the tuner of NCCL 2.29.2 on 16 GPUs (ampere), 2 nodes"
     assert not any("one node" in one.text for one in found.premises)
-    (told,) = compare(table(tmp_path), architecture="ampere", version="2.24.3")
+    (told,) = compare(table(tmp_path), architecture="hopper", version="2.29.2", ranks=8, cpu="amd")
     assert told.column(TUNER).basis == "the tuner of NCCL 2.29.2 on 8 GPUs (hopper), 1 node"
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"ranks": 4}, "-n 4: the log says 8; leave -n away"),
+        ({"architecture": "ampere"}, "--arch ampere: the log says hopper"),
+        ({"version": "2.24.3"}, "--nccl 2.24.3: the log says 2.29.2"),
+        ({"cpu": "amd"}, "--cpu amd: the log says other"),
+    ],
+)
+def test_what_is_stated_must_not_be_other_than_what_the_file_says(tmp_path, stated, said):
+    device = "NVIDIA GH200" if "cpu" in stated else "NVIDIA H100 80GB HBM3"
+    with pytest.raises(InputError, match=f"^{re.escape(said)}"):
+        compare(table(tmp_path, device=device), **stated)
+
+
+def test_hosts_that_a_log_tells_are_not_stated_otherwise():
+    with pytest.raises(InputError, match="^--nodes 1: the log says 2"):
+        compare(str(LOGS / "nccl-d-all-reduce.log"), architecture="hopper", nodes=1)
+
+
+def test_the_cpu_that_is_stated_counts(tmp_path):
+    (usual,) = compare(table(tmp_path, ranks=16), nodes=2)
+    (amd,) = compare(table(tmp_path, ranks=16), nodes=2, cpu="amd")
+    assert any("CPU: amd" in one.text for one in amd.premises)
+    assert (amd.column(TUNER).time > usual.column(TUNER).time).any()
+
+
+def test_one_table_of_several_is_taken_alone(tmp_path, monkeypatch):
+    file = profile(tmp_path, "all_reduce", [4, 8], ranks=8)
+    both = compare(file)
+    assert len(both) == 2
+    taken = []
+    monkeypatch.setattr(tables, "compare_table", lambda *given: taken.append(given[0]) or both[1])
+    compare(file, table=2)
+    assert len(taken) == 1
+    with pytest.raises(InputError, match=r"^--table 3: .* has 2 tables"):
+        compare(file, table=3)
 
 
 def test_an_arm_host_and_stated_channels(tmp_path):
@@ -202,8 +245,8 @@ def test_versions_that_nccl_prints_beside_the_table_count(tmp_path):
     head = "node1:7:9 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n"
     path = tmp_path / "with-info.log"
     path.write_text(head + (LOGS / "nccl-d-all-reduce.log").read_text())
-    (found,) = compare(str(path), architecture="hopper", version="2.24.3")
-    assert "NCCL 2.27.3" in found.column(TUNER).basis
+    (found,) = compare(str(path), architecture="hopper", version="2.27.3")
+    assert "NCCL 2.27.3 " in found.column(TUNER).basis
 
 
 def test_other_tools(tmp_path):

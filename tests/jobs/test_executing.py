@@ -12,7 +12,8 @@ import pytest
 from hopline.errors import InputError, OutputError, RunError
 from hopline.formats import samples as samples_file
 from hopline.jobs import executing, schedules
-from hopline.jobs.executing import execute, label
+from hopline.jobs.executing import execute
+from hopline.jobs.schedule_labels import label
 from hopline.records.executed import ClockError, Executed
 from hopline.records.timeline import Timeline
 from hopline.run.executing.given import Given, rank_told

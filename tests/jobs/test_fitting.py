@@ -177,8 +177,8 @@ def test_latency_bandwidth_and_collective_make_one_machine(tmp_path):
     assert machine.links["send"].operation == "latency.2"
     assert machine.links["send"].curve == machine.operations["latency.2"].curve
     assert machine.title == (
-        "fitted to osu latency, 2 ranks, osu-pairs.out line 5; osu bw, 2 ranks, osu-pairs.out line 13; "
-        "osu bibw, 2 ranks, osu-pairs.out line 20; nccl-tests all_reduce, 4 ranks, nccl-a-all-reduce.log line 12"
+        "fitted to osu latency, 2 ranks, node-1 node-2, osu-pairs.out line 5; osu bw, 2 ranks, node-1 node-2, "
+        "osu-pairs.out line 13; osu bibw, 2 ranks, node-1 node-3, osu-pairs.out line 20; nccl-tests all_reduce, 4 ranks, nccl-a-all-reduce.log line 12"
     )
 
 

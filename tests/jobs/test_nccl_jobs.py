@@ -1,6 +1,7 @@
 """NCCL's figures beside a log's and a measurement; the command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -194,6 +195,20 @@ def test_the_command_refuses_in_a_line():
         failed = run(*words)
         assert isinstance(failed.exception, HoplineError), words
         assert "\n" not in str(failed.exception)
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"channels": 8}, "--channels: expected --within, too"),
+        ({"within": 40e9}, "--within: expected --channels, too"),
+        ({"between": 40e9}, "--between: expected --channels and --within, too"),
+        ({"channels": 8, "within": 40e9, "nic": 50e9}, "--nic: channels are worked out from it"),
+    ],
+)
+def test_a_part_of_what_the_search_finds_is_not_stated_alone(stated, said):
+    with pytest.raises(InputError, match=said):
+        nccl.answer(replace(ASKED, **stated))
 
 
 def test_figures_that_one_side_lacks_are_in_no_mean():

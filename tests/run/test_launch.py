@@ -48,6 +48,13 @@ def test_a_bad_end_quotes_the_last_paragraph(said, words):
     assert str(caught.value) == f"the ranks failed (mpirun exit code 7){words}"
 
 
+def test_a_bad_end_names_who_started_the_ranks():
+    with Ranks(["/bin/sh", "-c", "exit 3"], dict(os.environ), "the starter") as ranks:
+        assert list(ranks.lines()) == []
+        with pytest.raises(RunError, match=r"^the ranks failed \(the starter exit code 3\)$"):
+            ranks.finish()
+
+
 def test_silence_is_an_error(monkeypatch):
     monkeypatch.setattr(launch, "SILENCE", 0.2)
     with shell("exec sleep 30") as ranks, pytest.raises(RunError, match=r"said nothing for 0\.2 s"):

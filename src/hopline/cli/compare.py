@@ -23,7 +23,6 @@ from hopline.jobs.comparing.real_ranks import compare as beside_ranks
 from hopline.jobs.loading import resolve
 from hopline.machine.executor import executor_of
 from hopline.model.nccl.numbers import ARCHITECTURES, NET_OVERHEAD
-from hopline.quantity import counted
 from hopline.run.executing.transports import TRANSPORTS
 from hopline.schedule.collectives.table import COLLECTIVES
 from hopline.show import comparison as pages
@@ -118,32 +117,27 @@ def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> N
         raise UnknownNameError("algorithm", told["algorithm"], known)
     stated = {name: told[name] for name in ("ranks", "channels", *_STATED) if name != "arch"}
     found = resolve("hopline.jobs.comparing.tables:compare")(
-        what, sends=told["sends"], sends_table=told["sends_table"], architecture=told["arch"],
+        what, table=told["table"], sends=told["sends"], sends_table=told["sends_table"], architecture=told["arch"],
         algorithm=told["algorithm"] or "ring", **stated,
     )  # fmt: skip
-    if not any(one.columns for one in found):
+    if told["table"] is None and not any(one.columns for one in found):
         reason = found[0].left[0][1]
         raise InputError(f"{what}: {reason}; hopline compare is for collectives, hopline fit fits any table")
-    number = told["table"]
-    if number is not None and number > len(found):
-        raise click.UsageError(f"--table {number}: {what} has {counted(len(found), 'table')}")
-    shown = found if number is None else found[number - 1 : number]
-    drawn = [one for one in shown if one.columns]
+    drawn = [one for one in found if one.columns]
     if plot is not None:
         if len(drawn) != 1:
             raise click.UsageError(f"--plot: shows one table, {len(drawn)} of {what} can be drawn: choose with --table")
         images.save(pages.picture(drawn[0]), plot)
     if as_json:
-        print_json([pages.data(one) for one in shown])
+        print_json([pages.data(one) for one in found])
         return
-    most = _MOST if len(shown) == 1 else _FEW
-    numbered = enumerate(shown, number or 1)
+    alone = len(found) == 1 and told["table"] is None
     blocks = [
         block
-        for place, one in numbered
-        for block in pages.page(one, most, f"Table {place}: " if len(found) > 1 else "")
+        for place, one in enumerate(found, told["table"] or 1)
+        for block in pages.page(one, _MOST if len(found) == 1 else _FEW, "" if alone else f"Table {place}: ")
     ]
-    print_document([*blocks, *pages.overall(shown), *pages.legend(shown), *_written(plot)])
+    print_document([*blocks, *pages.overall(found), *pages.legend(found), *_written(plot)])
 
 
 def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from hopline.jobs import fitting, nccl, nccl_logs
 from hopline.jobs.nccl import Question
 from hopline.model.nccl.forcing import Forced
 from hopline.model.nccl.numbers import ARCHITECTURES, LATEST, NET_OVERHEAD
+from hopline.quantity import counted
 from hopline.show import images
 from hopline.show import nccl as pages
 from hopline.show.document import Line, print_document
@@ -79,7 +80,7 @@ def nccl_command(what: str, beside: str | None, plot: File | None, as_json: bool
         _beside(question, beside, as_json)
         return
     found = nccl.answer(question)
-    title = f"{found.function} on {question.ranks} {question.architecture} GPUs, {question.nodes} nodes"
+    title = f"{found.function} on {question.ranks} {question.architecture} GPUs, {counted(question.nodes, 'node')}"
     title += f", NCCL {question.version}"
     title += f", {question.forced}" if question.forced else ""
     if plot is not None:

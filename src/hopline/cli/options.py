@@ -58,15 +58,21 @@ class Quantity(click.ParamType):  # type: ignore[type-arg]
         return found if self.many else found[0]
 
 
+_SIZES = ("--size", "--sizes")
+
+
 def quantity(
     name: str, dimension: Dimension, text: str, many: bool = False, least: float = 0.0, bare: str = ""
 ) -> Callable[..., Any]:
     """An option that takes a quantity; its help ends with an example.
 
-    ``bare`` is the unit of a plain number, where the option's own name says it.
+    ``bare`` is the unit of a plain number, where the option's own name says it. ``--size`` and ``--sizes`` are one word
+    where several sizes may be asked for.
     """
     kind = Quantity(dimension, many, least, bare)
-    return click.option(name, type=kind, help=f"{text} Like {EXAMPLES[dimension].split(', ')[0]}.")
+    names = _SIZES if many and name in _SIZES else (name,)
+    parameter = name.removeprefix("--").replace("-", "_")
+    return click.option(*names, parameter, type=kind, help=f"{text} Like {EXAMPLES[dimension].split(', ')[0]}.")
 
 
 class Share(click.ParamType):  # type: ignore[type-arg]

@@ -16,9 +16,10 @@ from hopline.formats.lines import blocks, excerpt, quoted, shown, tells_failure
 from hopline.formats.nccl_layout import Layout
 from hopline.formats.nccl_ranks import RANKS
 from hopline.formats.nccl_rows import Rows, Run
+from hopline.formats.nccl_start import Start
 from hopline.formats.nccl_table import Draft, tables
 from hopline.formats.nccl_version import version_of
-from hopline.records.table import Fact, Log, count_dropped
+from hopline.records.table import Log, count_dropped
 
 TOOL = "nccl-tests"
 
@@ -40,33 +41,10 @@ _LARGEST = re.compile(rb"\bmaxBytes:? *(\d{1,18})\b")
 
 
 @dataclass(slots=True)
-class _Start:
-    """What a run of the benchmark says of itself before its table."""
-
-    seen: set[bytes] = field(default_factory=set)
-    version: str = ""
-    benchmark: str = ""
-    listed: int = 0
-    highest: int | None = None
-    largest: int | None = None
-    placed: list[tuple[bytes, bytes]] = field(default_factory=list)
-    library: str = ""
-
-    def told(self) -> dict[str, Fact]:
-        """Where it ran and on what, as far as its lines say so of all ranks."""
-        found: dict[str, Fact] = {"nccl_version": self.library} if self.library else {}
-        if self.placed and len(self.placed) == self.listed:
-            found["hosts"] = len({host for host, _ in self.placed})
-            devices = {excerpt(device) for _, device in self.placed} - {""}
-            found |= {"device": devices.pop()} if len(devices) == 1 else {}
-        return found
-
-
-@dataclass(slots=True)
 class _Reader:
     """Where in the log we are. One method for each line that means something."""
 
-    start: _Start = field(default_factory=_Start)
+    start: Start = field(default_factory=Start)
     layout: Layout | None = None
     command: str = ""
     draft: Draft | None = None
@@ -112,7 +90,7 @@ class _Reader:
         """A line that the tool prints once at its start, and the version or the name that it may hold."""
         key = raw.lstrip(b"# \t").split(None, 1)[0]
         if self.layout is not None or self.draft is not None or key in self.start.seen:
-            self.start, self.layout, self.draft = _Start(), None, None
+            self.start, self.layout, self.draft = Start(), None, None
         self.start.seen.add(key)
         if key == b"nccl-tests":
             self.start.version = _version(raw)
@@ -134,7 +112,7 @@ class _Reader:
     def ranks(self, text: bytes, _line: int, count: int) -> None:
         """Consecutive lines ``#  Rank  3 Group  0 Pid ...``"""
         if self.draft is not None:
-            self.start, self.layout, self.draft = _Start(), None, None
+            self.start, self.layout, self.draft = Start(), None, None
         self.start.listed += count
         self.start.placed += _PLACED.findall(text)
         self.start.highest = max(self.start.highest or 0, *(int(rank) + 1 for rank in _RANK.findall(text)))
@@ -151,7 +129,7 @@ class _Reader:
         if self.draft is not None and number is not None:
             self.draft.average = number * nccl_layout.SCALE["busbw"]
         if self.layout is not None:
-            self.start, self.layout, self.draft = _Start(), None, None
+            self.start, self.layout, self.draft = Start(), None, None
 
     def error(self, raw: bytes, line: int) -> None:
         """Keep count, and the first one to be quoted."""

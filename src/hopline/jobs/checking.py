@@ -6,7 +6,6 @@ What belongs here: from a log's tables to questions, and the faults that a table
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from hopline.jobs import fitting, layout
 from hopline.jobs.benchmarks import by_parts, parts
 from hopline.jobs.expecting import Expected, expect, least, reach
 from hopline.jobs.questions import Question, points_of
+from hopline.jobs.stated import refuse_other
 from hopline.machine.topology import Machine
 from hopline.quantity import show
 from hopline.records.fit import Prediction
@@ -56,19 +56,12 @@ def check(file: str, terms: Terms) -> tuple[Log, list[Checked]]:
     if terms.places:
         layout.devices(terms.machine, None, terms.places)
     log = fitting.read(file)
-    _refuse_other("-n", terms.ranks, [table.ranks for table in log.tables])
-    _refuse_other("--benchmark", terms.benchmark, [table.benchmark for table in log.tables])
+    refuse_other("-n", terms.ranks, [table.ranks for table in log.tables])
+    refuse_other("--benchmark", terms.benchmark, [table.benchmark for table in log.tables])
     checked = [check_table(number + 1, table, terms) for number, table in enumerate(log.tables)]
     died = tuple(note for note in log.notes if ERRORS.search(note) and _WARNING not in note)
     checked[-1] = replace(checked[-1], faults=(*checked[-1].faults, *died))
     return log, checked
-
-
-def _refuse_other(option: str, given: object, stated: Sequence[object]) -> None:
-    """An option that says what the log does not: refused where every table says something, and one something else."""
-    if given and all(stated) and any(one != given for one in stated):
-        other = next(one for one in stated if one != given)
-        raise InputError(f"{option} {given}: the log says {other}; leave {option} away, it is for logs that do not say")
 
 
 def check_table(number: int, table: Table, terms: Terms) -> Checked:

@@ -6,7 +6,6 @@ schedules are carried out is ``run``.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -14,10 +13,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path as File
 
-import numpy as np
-
 from hopline.errors import InputError, OutputError
 from hopline.formats import samples as samples_file
+from hopline.jobs.schedule_labels import label, size_of
 from hopline.jobs.schedules import Found
 from hopline.jobs.simulating import Simulated, said
 from hopline.quantity import show
@@ -31,14 +29,12 @@ from hopline.run.executing.launching import executing
 from hopline.run.executing.repeating import Event, Finished, Job, Repeated
 from hopline.run.launch import ending_on_sigterm
 from hopline.run.mpi import Started
-from hopline.schedule.operations import DTYPES, Schedule
 
 Watcher = Callable[[float, str], None]
 REPEATS = 20
 """Where nobody says."""
 KEEP_EVERY = 0.5
 """Seconds between two visits to the file while a schedule is repeated: what a killed run loses at most."""
-USUAL = {"levels": (), "chunks": 1, "channels": 1, "targets": 1}
 
 
 def silent(_fraction: float, _text: str) -> None:
@@ -107,28 +103,6 @@ def join(transport: str) -> Given | None:
     return given_ranks.joined(transport)
 
 
-def label(found: Found) -> str:
-    """What samples call a schedule: two that differ have different ones."""
-    if found.entry is None or found.shape is None:
-        return f"{found.schedule.name}@{_digest(found.schedule)}"
-    told = []
-    for name in found.entry.uses:
-        value = getattr(found.shape, name)
-        if value != USUAL[name]:
-            shown = "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            told.append(f"{name}={shown}")
-    return ",".join([found.entry.name, *told])
-
-
-def _digest(schedule: Schedule) -> str:
-    hashed = hashlib.sha256()
-    for name in DTYPES:
-        hashed.update(np.ascontiguousarray(getattr(schedule.columns, name)).tobytes())
-    for pairs in (schedule.more, schedule.begun):
-        hashed.update(np.ascontiguousarray(pairs).tobytes())
-    return hashed.hexdigest()[:8]
-
-
 def execute(
     founds: Sequence[Found],
     transport: str,
@@ -170,7 +144,7 @@ def execute(
         raise InputError(f"schedules of {sorted(ranks)} ranks: expected one number of ranks for all of a run")
     if given is not None and given.ranks != min(ranks):
         raise InputError(f"the launcher started {given.ranks} ranks: expected {min(ranks)}, as the schedule has")
-    run = _Run(Ran([Cell(found, label(found), _size(found)) for found in founds], file, repeats), watch, given)
+    run = _Run(Ran([Cell(found, label(found), size_of(found)) for found in founds], file, repeats), watch, given)
     run.place(transport, min(ranks))
     run.take_earlier()
     left = [(cell, repeats - cell.earlier) for cell in run.ran.cells if cell.earlier < repeats]
@@ -179,10 +153,6 @@ def execute(
         source = given.executing(jobs) if given else executing(jobs, transport, min(ranks))
         run.follow(source, [cell for cell, _ in left], jobs)
     return run.ran
-
-
-def _size(found: Found) -> int:
-    return found.shape.size if found.shape is not None else int(found.schedule.sent.max(initial=0))
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from hopline.jobs.benchmarks import is_single
 from hopline.jobs.loading import resolve
 from hopline.machine.parts import Fitted, Link, Node, Operation, Startup
 from hopline.machine.topology import Connection, Machine
+from hopline.quantity import counted
 from hopline.records.fit import Finding, Fit, Prediction
 from hopline.records.table import Floats, Log, Table
 from hopline.study.calibrate import MOST_PIECES as MOST_PIECES
@@ -60,9 +61,12 @@ class TableFit:
 
 
 def titled(table: Table) -> str:
-    """What a table holds, in a few words."""
-    ranks = f", {table.ranks} rank{'s' if table.ranks > 1 else ''}" if table.ranks else ""
-    return f"{table.benchmark or 'unnamed benchmark'}{ranks}"
+    """What a table holds, in a few words, with what tells it from others of its file."""
+    ranks = f", {counted(table.ranks, 'rank')}" if table.ranks else ""
+    short = f"{table.benchmark or 'unnamed benchmark'}{ranks}"
+    if not table.title or table.title in short:
+        return short
+    return table.title if table.title.startswith(table.benchmark) else f"{short}, {table.title}"
 
 
 def read(file: str) -> Log:

@@ -137,6 +137,7 @@ def job_of(question: Question) -> tuple[Job, tuple[str, ...]]:
     """A question as NCCL's tuner sees it, with what had to be assumed."""
     if question.nodes < 1 or question.ranks % question.nodes:
         raise InputError(f"{question.ranks} ranks on {question.nodes} nodes: expected nodes that hold equally many")
+    _check_stated(question)
     graphs, said = _graphs(question)
     graphs = {name: _stated(question, graph) for name, graph in graphs.items()}
     stated = question.channels is not None and question.within is not None
@@ -152,6 +153,23 @@ def job_of(question: Question) -> tuple[Job, tuple[str, ...]]:
         question.nvls and question.architecture in ("hopper", "blackwell"), question.collnet,
     )  # fmt: skip
     return made, tuple(premises)
+
+
+def _check_stated(question: Question) -> None:
+    """Raise InputError where only a part of what NCCL's search finds is stated, since the rest would be that of another."""
+    stated = {"--channels": question.channels, "--within": question.within, "--between": question.between}
+    told = [option for option, value in stated.items() if value is not None]
+    lacking = [option for option in ("--channels", "--within") if option not in told]
+    if question.searches or not told:
+        return
+    if lacking:
+        raise InputError(
+            f"{' and '.join(told)}: expected {' and '.join(lacking)}, too, all as a log's GRAPH lines tell them"
+        )
+    if question.nic is not None:
+        raise InputError(
+            "--nic: channels are worked out from it, and --channels and --within state them: leave either away"
+        )
 
 
 def _stated(question: Question, graph: Graph) -> Graph:

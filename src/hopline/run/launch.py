@@ -22,7 +22,7 @@ from typing import IO
 from hopline.errors import RunError
 
 STOP_TIME = 3.0
-"""Seconds that mpirun gets to end its ranks before it is killed."""
+"""Seconds that who started ranks gets to end them before it is killed."""
 SILENCE = 60.0
 """Seconds without a word from the ranks after which they count as stuck."""
 PIECE = 65536
@@ -43,9 +43,13 @@ def ending_on_sigterm() -> Iterator[None]:
 
 
 class Ranks:
-    """Ranks under mpirun. Use as a context: on the way out, whatever the reason, all of them are ended."""
+    """Ranks under a program that starts them. Use as a context: on the way out, whatever the reason, all are ended.
 
-    def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
+    ``starter``: what that program is called.
+    """
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], starter: str = "mpirun") -> None:
+        self.starter = starter
         try:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -82,13 +86,13 @@ class Ranks:
                         self.complaints.extend(found)
 
     def finish(self) -> None:
-        """Wait for mpirun to end by itself. Raises RunError with its last words where that is not a good end."""
+        """Wait for the starter to end by itself. Raises RunError with its last words where that is not a good end."""
         try:
             code = self.process.wait(STOP_TIME)
         except subprocess.TimeoutExpired:
-            raise RunError("mpirun did not end after its ranks had") from None
+            raise RunError(f"{self.starter} did not end after its ranks had") from None
         if code:
-            raise RunError(f"the ranks failed (mpirun exit code {code}){self.last_words()}")
+            raise RunError(f"the ranks failed ({self.starter} exit code {code}){self.last_words()}")
 
     def last_words(self) -> str:
         """The last paragraph of standard error in one line, ready to follow a message; "" where there is none."""
@@ -101,7 +105,7 @@ class Ranks:
         return f": {' '.join(paragraph)[:LONGEST_MESSAGE]}" if paragraph else ""
 
     def stop(self) -> None:
-        """End mpirun and its ranks: asked, then killed. Returns when mpirun is gone; may be called again."""
+        """End starter and ranks: asked, then killed. Returns when the starter is gone; may be called again."""
         _close(self.process.stdin)
         for name in (signal.SIGTERM, signal.SIGKILL):
             if self.process.poll() is None:
@@ -112,7 +116,7 @@ class Ranks:
         _close(self.process.stderr)
 
     def _wait(self, seconds: float) -> None:
-        """Wait for the end while emptying the pipes, since mpirun may hang on a full one."""
+        """Wait for the end while emptying the pipes, since the starter may hang on a full one."""
         until = time.monotonic() + seconds
         streams = [_open(self.process.stdout).fileno(), _open(self.process.stderr).fileno()]
         for stream in streams:

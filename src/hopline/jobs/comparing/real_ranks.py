@@ -12,6 +12,7 @@ import numpy as np
 
 from hopline.errors import HoplineError, InputError
 from hopline.jobs import networks, simulating
+from hopline.jobs.comparing.premises import of_link, of_run
 from hopline.jobs.executing import Cell, Ran
 from hopline.jobs.fitting import ENDS
 from hopline.jobs.loading import resolve
@@ -21,9 +22,7 @@ from hopline.machine.fabric import Level
 from hopline.machine.topology import Machine
 from hopline.model.collective.rounds import bounds
 from hopline.quantity import counted, show
-from hopline.records.comparison import RANKS_FIT, Column, Comparison
-from hopline.records.estimate import Premise
-from hopline.records.sample import Sample
+from hopline.records.comparison import Column, Comparison
 from hopline.records.timeline import TICK, Timeline
 from hopline.schedule.operations import COPY, RECV, REDUCE, SEND, Schedule
 from hopline.show.executed import HIGH, LOW
@@ -32,8 +31,6 @@ FORMULA, SIMULATION = "formula", "simulation"
 FIRST, OWN, MESSAGES, ADDING, COPYING, COMPUTE = TERMS = (
     "first message", "executor", "messages", "adding up", "copying", "compute",
 )  # fmt: skip
-UNSTEADY = 5.0
-"""A spread that repeats on cores of their own do not have."""
 _WORK = {SEND: MESSAGES, RECV: MESSAGES, REDUCE: ADDING, COPY: COPYING}
 
 
@@ -91,7 +88,7 @@ def compare(ran: Ran, machine: Machine, executor: Executor | None) -> Beside:
         low=np.array([float(np.quantile(one, LOW)) for one in times]),
         high=np.array([float(np.quantile(one, HIGH)) for one in times]),
         columns=tuple(columns),
-        premises=(*_premises(ran, cells, executor), *_carried(machine, sample, formula is not None)),
+        premises=(*of_run(ran, cells, executor), *of_link(machine, sample, formula is not None)),
         left=left,
     )
     return Beside(ran, cells, comparison, terms, executor)
@@ -176,86 +173,3 @@ def _simulation_basis(machine: Machine, executor: Executor | None) -> str:
     return (
         f"event by event on steps measured under the executor ({machine.name}), of which {own} an operation are its own"
     )
-
-
-def _carried(machine: Machine, sample: Sample, priced: bool) -> list[Premise]:
-    """A machine of hopline measure has a link of MPI, and of two ranks."""
-    if not priced or set(machine.nodes) != set(ENDS):
-        return []
-    told = (
-        [Premise("all pairs of ranks are like the pair that was measured", "unknown", matters=True)]
-        if sample.ranks > 2
-        else []
-    )
-    return (
-        told
-        if sample.transport.startswith("mpi")
-        else [
-            *told,
-            Premise(
-                f"{machine.name}'s link is one of {sample.transport}",
-                "broken",
-                "it was measured over MPI",
-                matters=True,
-            ),
-        ]
-    )
-
-
-def _premises(ran: Ran, cells: Sequence[Cell], executor: Executor | None) -> list[Premise]:
-    sample = cells[0].sample
-    assert sample is not None
-    spread = _spread(cells)
-    told = [_cores(ran, spread)]
-    if not ran.crowded and spread > UNSTEADY:
-        effect = (
-            f"95 % of the repeats over 5 % of them is up to {spread:.3g}: does other work share the cores? Run it again"
-        )
-        told.append(Premise("the machine is steady", "broken", effect, matters=True))
-    if executor is None:
-        told.append(
-            Premise(
-                "the executor costs nothing",
-                "broken",
-                f"hopline measure --what executor over {sample.transport}, started the same way, tells what single steps cost",
-                matters=True,
-            )
-        )
-        return told
-    if sample.ranks > 2:
-        told.append(Premise(f"a step costs with {sample.ranks} ranks what it costs with 2", "unknown", matters=True))
-    largest = max((int(cell.found.schedule.columns.size[_moves(cell)].max(initial=0)) for cell in cells), default=0)
-    if largest > executor.largest:
-        told.append(
-            Premise(
-                "steps are no larger than those measured",
-                "broken",
-                f"the largest has {show(largest, 'size')}, measured is up to {show(executor.largest, 'size')}",
-                matters=True,
-            )
-        )
-    return told
-
-
-def _moves(cell: Cell) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isin(cell.found.schedule.columns.kind, (SEND, COPY, REDUCE))
-    return found
-
-
-def _spread(cells: Sequence[Cell]) -> float:
-    """The largest ratio of the slow repeats of a size to its quick ones."""
-    times = [np.quantile(cell.sample.times, (LOW, HIGH)) for cell in cells if cell.sample is not None]
-    return max(float(high / low) for low, high in times)
-
-
-def _cores(ran: Ran, spread: float) -> Premise:
-    """The premise that each rank has a core of its own, with what comes of it where it is broken."""
-    if ran.started is None:
-        return Premise(
-            RANKS_FIT, "unknown", "all repeats were in the samples file, which does not say on how many cores"
-        )
-    if not ran.crowded:
-        return Premise(RANKS_FIT, "holds")
-    where = "; ".join(f"{ranks} ranks on {counted(cores, 'core')} of {host}" for host, ranks, cores in ran.crowded)
-    effect = f"{where}; 95 % of the repeats over 5 % of them is up to {spread:.3g}: nothing is judged"
-    return Premise(RANKS_FIT, "broken", effect, matters=True)

@@ -11,13 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from hopline.curve import Floats
-from hopline.errors import HoplineError
+from hopline.errors import HoplineError, InputError
 from hopline.formats.source import kept, shown
 from hopline.jobs import fitting
 from hopline.jobs.benchmarks import by_parts, parts
 from hopline.jobs.comparing.closed_form import CLOSED_FORM, COLLECTIVE, RING, Sends, closed_form, sends_of
-from hopline.jobs.comparing.told import Stated, Told, log_of, told_of
+from hopline.jobs.comparing.told import Stated, Told, log_of, said_of, told_of
 from hopline.jobs.comparing.tuner import TUNER, tuner
+from hopline.jobs.stated import refuse_other
+from hopline.quantity import counted
 from hopline.records.comparison import Column, Comparison
 from hopline.records.estimate import Premise
 from hopline.records.nccl_log import NcclLog
@@ -32,17 +34,20 @@ _BASES = {
     LINE: "α + m/β fitted to the table, each size without every second size of it",
     FITTED: "hopline's reading of the table, each size without every second size of it",
 }
+_STATED = {"-n": "ranks", "--nodes": "nodes", "--arch": "architecture", "--nccl": "version", "--cpu": "cpu"}
+"""Option -> what it states where files do not say it."""
 _OF_A_JOB = (CLOSED_FORM, TUNER)
 """Models that must know the job behind a table; the others read the table alone."""
 Said = tuple[Column, tuple[Premise, ...]]
 
 
 def compare(
-    file: str, *, sends: str | None = None, sends_table: int | None = None, algorithm: str = RING, ranks: int | None = None,
-    nodes: int | None = None, architecture: str | None = None, version: str | None = None, cpu: str | None = None,
-    channels: int | None = None, within: float | None = None, between: float | None = None, nic: float | None = None,
+    file: str, *, table: int | None = None, sends: str | None = None, sends_table: int | None = None, algorithm: str = RING,
+    ranks: int | None = None, nodes: int | None = None, architecture: str | None = None, version: str | None = None,
+    cpu: str | None = None, channels: int | None = None, within: float | None = None, between: float | None = None,
+    nic: float | None = None,
 ) -> list[Comparison]:  # fmt: skip
-    """Each table of ``file``, in its order, beside MODELS.
+    """Each table of ``file``, in its order, beside MODELS; or the one of number ``table`` (from 1) alone.
 
     Parameters
     ----------
@@ -56,14 +61,21 @@ def compare(
         What counts where the file does not say it, as in ``jobs.nccl.Question``.
 
     A table that cannot be compared has no columns, and the reason for each model. Raises FormatError for files that cannot
-    be read, InputError where ``sends`` has no table of single sends.
+    be read, InputError where ``sends`` has no table of single sends, ``file`` none of that number, or where what is stated
+    is not what the file says.
     """
     stated = Stated(ranks, nodes, architecture, version, cpu, channels, within, between, nic)
     known = sends_of(sends, sends_table) if sends is not None else []
     with kept(file):
         read = fitting.read(file)
         log = log_of(file, read.tables[0])
-    found = [compare_table(table, file, known, stated, algorithm, log) for table in read.tables]
+    if table is not None and table > len(read.tables):
+        raise InputError(f"--table {table}: {shown(file)} has {counted(len(read.tables), 'table')}")
+    chosen = read.tables if table is None else read.tables[table - 1 : table]
+    said = [said_of(one, log, ranks) for one in chosen]
+    for option, name in _STATED.items():
+        refuse_other(option, getattr(stated, name), [getattr(one, name) for one in said])
+    found = [compare_table(one, file, known, stated, algorithm, log) for one in chosen]
     notes = (*found[0].notes, *(f"{entry} (of no table)" for entry in read.dropped))
     return [replace(found[0], notes=notes), *found[1:]]
 
@@ -93,17 +105,9 @@ def compare_table(
     nothing = np.full(len(points), np.nan)
     where = f"{shown(source)}, line {table.line}" if table.line else shown(source)
     return Comparison(
-        title_of(table), where, points.size, points.time, nothing, nothing, tuple(columns),
+        fitting.titled(table), where, points.size, points.time, nothing, nothing, tuple(columns),
         tuple(dict.fromkeys(premises)) if columns else (), tuple(left), tuple(map(str, table.dropped)),
     )  # fmt: skip
-
-
-def title_of(table: Table) -> str:
-    """What a table holds, with what tells it from others of its file."""
-    short = fitting.titled(table)
-    if not table.title or table.title in short:
-        return short
-    return table.title if table.title.startswith(table.benchmark) else f"{short}, {table.title}"
 
 
 def _ways(

@@ -19,6 +19,7 @@ from hopline.records.table import Table
 ONE_NODE = 8
 """Ranks up to which one node is taken for granted, and said to be, where nobody says how many there are."""
 _LIBRARY = "NCCL"
+_USUAL_CPU = "intel"
 _TOOLS = (nccl_tests.TOOL, aiconfigurator.TOOL, vidur.TOOL, "hopline")
 """Tools that run NCCL, or say what they run."""
 
@@ -79,21 +80,30 @@ class Told:
 
 def told_of(table: Table, stated: Stated, log: NcclLog | None) -> Told:
     """What is known of ``table``; ``log`` is what NCCL said in the same file."""
-    facts = table.facts
-    name = str(facts.get("device") or facts.get("machine") or "")
-    ranks = table.ranks or stated.ranks
-    nodes, placed = _nodes(table, ranks, stated, log)
+    said, name = said_of(table, log, stated.ranks), _name(table)
+    ranks = said.ranks or stated.ranks
+    nodes, placed = _nodes(table, ranks, said.nodes or stated.nodes)
     named = Premise(f"the GPUs are those that the file's path names: {name}", "unknown", matters=True)
-    theirs = log.version if log and log.flavour == _LIBRARY else ""
-    version, cpu = (
-        str(theirs or facts.get("nccl_version") or stated.version or ""),
-        "other" if has_arm(name) else "intel",
-    )
     return Told(
-        benchmark_of(table.benchmark), ranks, nodes, architecture_of(name) or stated.architecture or "", version, cpu,
-        meets_in_switches(name), log.searches if log else (), _other(table, log), name,
-        (*placed, named) if "machine" in facts else placed,
+        benchmark_of(table.benchmark), ranks, nodes, said.architecture or stated.architecture or "",
+        said.version or stated.version or "", said.cpu or stated.cpu or _USUAL_CPU, meets_in_switches(name),
+        log.searches if log else (), _other(table, log), name, (*placed, named) if "machine" in table.facts else placed,
     )  # fmt: skip
+
+
+def said_of(table: Table, log: NcclLog | None, ranks: int | None = None) -> Stated:
+    """What the file says itself; ``ranks``: where it does not say how many there are."""
+    facts, name = table.facts, _name(table)
+    theirs = log.version.partition("+")[0] if log and log.flavour == _LIBRARY else ""
+    return Stated(
+        table.ranks, _said_nodes(table, table.ranks or ranks, log), architecture_of(name) or None,
+        str(theirs or facts.get("nccl_version") or "") or None, "other" if has_arm(name) else None,
+    )  # fmt: skip
+
+
+def _name(table: Table) -> str:
+    """Of the GPUs, or of their machine."""
+    return str(table.facts.get("device") or table.facts.get("machine") or "")
 
 
 def log_of(source: str, table: Table) -> NcclLog | None:
@@ -106,21 +116,22 @@ def log_of(source: str, table: Table) -> NcclLog | None:
         return None
 
 
-def _nodes(
-    table: Table, ranks: int | None, stated: Stated, log: NcclLog | None
-) -> tuple[int | None, tuple[Premise, ...]]:
-    """Nodes, and what had to be taken for granted of them."""
+def _said_nodes(table: Table, ranks: int | None, log: NcclLog | None) -> int | None:
     each, hosts = table.facts.get("devices_per_node"), table.facts.get("hosts", table.facts.get("host"))
     if isinstance(each, int) and ranks:
-        text = f"nodes hold equally many ranks: {ranks}, {each} on each"
-        return (None, (Premise(text, "broken"),)) if ranks % each else (ranks // each, ())
+        return None if ranks % each else ranks // each
     if isinstance(hosts, str):
-        return len(set(hosts.split(", "))), ()
-    if isinstance(hosts, int) and hosts > 0:
-        return hosts, ()
-    said = (log.nodes if log else None) or stated.nodes
-    if said or not ranks or ranks > ONE_NODE:
-        return said, ()
+        return len(set(hosts.split(", ")))
+    return hosts if isinstance(hosts, int) and hosts > 0 else (log.nodes if log else None)
+
+
+def _nodes(table: Table, ranks: int | None, known: int | None) -> tuple[int | None, tuple[Premise, ...]]:
+    """Nodes, and what had to be taken for granted of them; ``known``: what the file or the user says."""
+    each = table.facts.get("devices_per_node")
+    if isinstance(each, int) and ranks and ranks % each:
+        return None, (Premise(f"nodes hold equally many ranks: {ranks}, {each} on each", "broken"),)
+    if known or not ranks or ranks > ONE_NODE:
+        return known, ()
     return 1, (Premise(f"all {ranks} ranks are on one node (--nodes says how many)", "unknown", matters=True),)
 
 

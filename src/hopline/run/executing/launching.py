@@ -28,6 +28,9 @@ SIGNAL = "signal"
 """In the last words of who started ranks: one was killed, and what the others complain of comes of it."""
 
 
+OTHER_MPI = ": do mpirun and mpi4py belong to the same MPI library?"
+
+
 @contextmanager
 def executing(
     jobs: Sequence[Job], transport: str, ranks: int, program: str = RANK_PROGRAM
@@ -57,7 +60,7 @@ def _events(jobs: Sequence[Job], carrier: Carrier, ranks: int, program: str) -> 
         else:
             command = [sys.executable, "-P", "-m", SPAWN_PROGRAM, str(ranks), program, carrier.name, folder]
             told.setdefault("OMP_NUM_THREADS", "1")
-        with Ranks(command, told) as running:
+        with Ranks(command, told, "mpirun" if carrier.mpirun else SPAWN_PROGRAM) as running:
             yield from events_of(running, folder)
 
 
@@ -85,4 +88,4 @@ def events_of(running: Ranks, folder: str) -> Iterator[Started | Event]:
         raise RunError(f"the ranks failed{words if SIGNAL in words else f': {failure}'}")
     running.finish()
     if not begun:
-        raise RunError("the ranks ended without a word: do mpirun and mpi4py belong to the same MPI library?")
+        raise RunError(f"the ranks ended without a word{'' if running.starter == SPAWN_PROGRAM else OTHER_MPI}")
