@@ -161,7 +161,7 @@ def test_what_is_stated_must_not_be_other_than_what_the_file_says(tmp_path, stat
 
 
 def test_hosts_that_a_log_tells_are_not_stated_otherwise():
-    with pytest.raises(InputError, match="^--nodes 1: the log says 2"):
+    with pytest.raises(InputError, match=r"^--nodes 1: the log says 2"):
         compare(str(LOGS / "nccl-d-all-reduce.log"), architecture="hopper", nodes=1)
 
 

@@ -12,5 +12,5 @@ def test_a_log_that_is_silent_or_says_the_same_is_no_reason_to_refuse(given, sai
 
 
 def test_a_log_that_says_otherwise_is():
-    with pytest.raises(InputError, match="^-n 8: the log says 4; leave -n away, it is for logs that do not say$"):
+    with pytest.raises(InputError, match=r"^-n 8: the log says 4; leave -n away, it is for logs that do not say$"):
         refuse_other("-n", 8, [8, 4])
