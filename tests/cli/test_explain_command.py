@@ -75,7 +75,9 @@ def test_collectives_elsewhere_are_simulated(capsys):
     [
         (["--what-if", "fre"], "did you mean 'free'"),
         (["--what-if", "communication"], "communication=2"),
-        (["--what-if", "communication=0"], "above 0"),
+        (["--what-if", "communication=0"], "from 0.01"),
+        (["--what-if", "host=1e-18"], "--what-if host=1e-18: expected a factor from 0.01"),
+        (["--what-if", "buckets=nan"], "from 1 to 1024"),
         (["--what-if", "free=2"], "expected no value"),
         (["--algorithm", "ring"], "needs a network"),
         (["--latency", "1us", "--bandwidth", "1GB/s", "--algorithm", "tree"], "no algorithm 'tree'"),

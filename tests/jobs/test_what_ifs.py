@@ -14,6 +14,7 @@ from hopline.formats.kineto.reader import read_traces
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import make, network
 from hopline.jobs.made.tracing import Profiling
+from hopline.jobs.what_ifs import answers as answers_of
 from hopline.jobs.what_ifs import inferred, priced_on, question, what_ifs
 from hopline.sim.activities import simulate_activities
 from hopline.study.what_if import CHANGES, sentence, what_if
@@ -223,6 +224,64 @@ def test_bad_questions_are_one_line(text):
         what_ifs(make(Job(ranks=2, layers=2, buckets=1)).traces, [question(text)])
     assert "\n" not in str(error.value)
     assert "expected" in str(error.value)
+
+
+VALUES = {
+    "factor": (
+        "1e-10",
+        "1e-300",
+        "0.0099",
+        "0",
+        "-2",
+        "1e7",
+        "1e300",
+        "nan",
+        "inf",
+        "1e400",
+        "1_0",
+        "rank3",
+        "٣",
+        "0x2",
+        "2 3",
+    ),
+    "number": ("0", "-1", "2.5", "1025", "1e300", "nan", "inf", "four"),
+    "[rank]": ("-1", "0.5", "1e300", "nan", "inf", "rank", "rankx", "99999999"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, change in CHANGES.items() for value in VALUES.get(change.takes, ())]
+)
+def test_values_out_of_range_are_refused_when_they_are_read(name, value):
+    """Before a trace is, and without a word of numpy (warnings are errors here)."""
+    with pytest.raises(InputError) as error:
+        question(f"{name}={value}")
+    assert f"--what-if {name}={value}: expected " in str(error.value)
+    assert f"as in {name}=" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["0.01", "1e6", "1E6", ".5", "2x", "1e-2"])
+def test_values_at_the_ends_of_the_range_are_answered(value):
+    made = make(Job(ranks=2, layers=2, buckets=1))
+    answers = what_ifs(
+        made.traces, [question(f"{name}={value}") for name in ("communication", "compute", "host")]
+    ).answers
+    assert all(np.isfinite(answer.after) and answer.after > 0 for answer in answers)
+    assert all((answer.after > answer.before) == (answer.value < 1) for answer in answers[:2])
+
+
+def test_a_span_too_long_for_its_picoseconds_is_refused():
+    """At the least factor 12 hours fit, and days do not."""
+    made = inferred(make(Job(ranks=2, layers=2, buckets=1)).traces)
+    hour = 3600 * 10**9
+    for hours, fits in ((12, True), (13, False)):
+        long = replace(made, span=(0, hours * hour))
+        if fits:
+            assert answers_of(long, [question("host=0.01")]).measured == hours * 3600
+        else:
+            with pytest.raises(InputError, match=r"expected a larger factor.*--step median"):
+                answers_of(long, [question("host=0.01")])
 
 
 def test_unknown_changes_are_listed():

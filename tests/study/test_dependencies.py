@@ -142,12 +142,40 @@ def test_a_wait_without_calls_is_inferred_from_times():
 
 @pytest.mark.parametrize(
     "options",
-    [{"begun": 140, "other_end": 100}, {"begun": 104, "call": 101}, {"begun": 104, "call": 101, "wait": False}],
-    ids=["long after", "right after its launch", "right after its launch, no calls"],
+    [{"begun": 140, "wait": False}, {"begun": 104, "call": 101}, {"begun": 104, "call": 101, "wait": False}],
+    ids=["long after, no calls", "right after its launch", "right after its launch, no calls"],
 )
 def test_what_is_explained_otherwise_is_not_inferred(options):
     trace = handed_over(**options)
     assert not len(depend(trace).waits)
+
+
+def test_a_wait_that_held_nothing_up_is_taken_from_a_call_right_before_the_launch():
+    """A change can make it bind: what the replay of a faster or slower step needs."""
+    trace = handed_over(begun=140)
+    found = depend(trace)
+    assert pairs(trace, found.waits) == {(4, 1)}
+    assert [BASES[basis] for basis in found.waits_basis] == ["calls"]
+
+
+@pytest.mark.parametrize("thread", [0, 1], ids=["the thread", "another thread"])
+def test_a_call_to_wait_is_for_the_next_launch_of_its_thread(thread):
+    """A launch in between took the wait; one of another thread did not."""
+    rows = [*launched(1, 2, 0, 8, 100), (CALL, "cudaStreamWaitEvent", 0, 12, 13, 3)]
+    rows += [*launched(4, 4, 14, 105, 110, thread=thread), *launched(5, 3, 22, 140, 150)]
+    trace = flat(rows)
+    assert ((5, 1) in pairs(trace, depend(trace).waits)) is (thread == 1)
+
+
+def test_a_succession_shows_its_cost_only_where_no_other_stream_held_it():
+    """Every work of stream 20 waits for one of stream 7: the gaps before them are no cost of following."""
+    rows = [*launched(1, 2, 0, 8, 100), *launched(2, 3, 5, 12, 20)]
+    for at in range(4):
+        begun = 100 * (at + 1)
+        rows += [(CALL, "cudaStreamWaitEvent", 0, 10 + 10 * at, 11 + 10 * at, 20 + at)]
+        rows += launched(30 + at, 3, 12 + 10 * at, begun + 1, begun + 40)
+        rows += launched(40 + at, 2, 17 + 10 * at, begun, begun + 100)
+    assert depend(flat(rows)).following == 0
 
 
 def test_work_that_began_long_before_the_other_ended_did_not_wait_for_it():

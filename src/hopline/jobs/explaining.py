@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hopline.errors import FormatError, InputError
-from hopline.jobs.what_ifs import inferred
+from hopline.jobs.what_ifs import answers, inferred
 from hopline.quantity import counted
 from hopline.records.critical import CriticalPath
 from hopline.records.explained import Explained, StepSpan
 from hopline.records.launch_order import LaunchOrder
 from hopline.records.matched import Matched
 from hopline.records.trace import Trace
-from hopline.sim.activities import simulate_activities
 from hopline.study.blame import blame
 from hopline.study.busy import breakdown, extent
 from hopline.study.critical_path import critical_path
@@ -32,7 +31,7 @@ from hopline.study.step_spans import compare, outside, step_spans
 from hopline.study.stragglers import stragglers
 from hopline.study.trace_names import named
 from hopline.study.waiting import untold, waited
-from hopline.study.what_if import Question, what_if
+from hopline.study.what_if import Question
 
 ALONE = (Question("host", 2.0), Question("compute", 2.0))
 MEETING = (Question("communication", 2.0), Question("free"), Question("earlier"))
@@ -99,7 +98,7 @@ def explain(
         again = _again(traces, steps, span)
         number = again.step.number if again.step else None
         made = inferred(traces, (again.start, again.end), matched, dependencies, number)
-        played = what_if(made, asked, simulate_activities)
+        played = answers(made, asked)
         where = "" if again is span else f"{again.what}, the median one"
         given = questions is not None and tuple(questions) != usual(traces)
         explained = replace(explained, what_ifs=played, played=where, asked=given)

@@ -9,16 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopline.records.trace import NONE, Codes, Index, Nanoseconds, Trace
 from hopline.study.host_waits import host_waits
 from hopline.study.stream_waits import stream_waits
-from hopline.study.streams import Streams, calls_of, streams_of
+from hopline.study.streams import EARLY, Streams, calls_of, streams_of
 
 QUICK = 0.1
 """Share of launches, and of gaps, that are quicker than what counts as the cost of one."""
 LONGEST = 20_000
-"""Nanoseconds that a launch on an idle stream costs at most; what took longer loaded code."""
+"""Nanoseconds that a launch on an idle stream, or a succession on a busy one, costs at most; what took longer loaded code, or
+waited for something that is not seen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +67,9 @@ def depend(trace: Trace) -> Dependencies:
     """
     calls = calls_of(trace.events)
     streams = streams_of(trace, calls)
-    launching, following = _latencies(streams, trace.events.end)
+    launching = _launching(streams)
     waits, waits_basis = stream_waits(trace, calls, streams, launching)
+    following = _following(streams, trace.events.end, waits)
     blocked, blocked_basis = host_waits(trace, calls, streams)
     before = streams.before
     previous = np.where(before == NONE, NONE, streams.row[before]) if len(before) else streams.row
@@ -90,13 +93,26 @@ def _spread(column: Index, streams: Streams, events: int) -> Index:
     return spread
 
 
-def _latencies(streams: Streams, call_end: Nanoseconds) -> tuple[int, int]:
-    """What a launch on an idle stream costs, and what the next work of a busy one, in nanoseconds."""
-    later = np.flatnonzero((streams.before != NONE) & (streams.launch != NONE))
-    ended, begun = streams.end[later - 1], streams.start[later]
+def _launching(streams: Streams) -> int:
+    """What a launch on an idle stream costs, in nanoseconds."""
+    later = _launched_after_another(streams)
     called = streams.launched[later]
-    queued = call_end[streams.launch[later]] <= streams.start[later - 1]
-    return min(_quick((begun - called)[ended <= called]), LONGEST), _quick((begun - ended)[queued])
+    return min(_quick((streams.start[later] - called)[streams.end[later - 1] <= called]), LONGEST)
+
+
+def _following(streams: Streams, event_end: Nanoseconds, waits: Index) -> int:
+    """What a succession costs on a busy stream, in nanoseconds; works that waited for another stream show none."""
+    later = _launched_after_another(streams)
+    queued = event_end[streams.launch[later]] <= streams.start[later - 1]
+    awaited = np.full(len(event_end), EARLY, np.int64)
+    np.maximum.at(awaited, waits[:, 0], event_end[waits[:, 1]])
+    alone = awaited[streams.row[later]] <= streams.end[later - 1]
+    return min(_quick((streams.start[later] - streams.end[later - 1])[queued & alone]), LONGEST)
+
+
+def _launched_after_another(streams: Streams) -> NDArray[np.intp]:
+    """Places of works of which the launch is known, and which are not the first of their stream."""
+    return np.flatnonzero((streams.before != NONE) & (streams.launch != NONE))
 
 
 def _quick(times: Nanoseconds) -> int:

@@ -1,7 +1,8 @@
 """Waits between streams that no event of a file tells, inferred from the order of calls and from times.
 
 What belongs here: evidence, and how much of it is enough. It is weighed so that what is inferred explains when work began that
-nothing else explains; waits that held nothing up are not seen.
+nothing else explains. A wait that held nothing up shows in no time: it is taken from the calls alone, where the call to wait
+is the last before the launch, and is one for what had been launched last into another stream.
 """
 
 from __future__ import annotations
@@ -52,9 +53,30 @@ def inferred_waits(trace: Trace, streams: Streams, launching: int, *, has_events
     later = (ended > explained) & (graph | (not has_events))
     by_calls = later & shown & (since <= CALLED) & ~graph
     by_times = later & (gap > sufficient) & (since <= TOLERANCE) & ~by_calls
-    found = np.flatnonzero(by_calls | by_times)
-    basis = np.where(by_calls[found], BY_CALLS, BY_TIMES).astype(np.uint8)
+    other = np.where(by_calls | by_times, other, NONE if has_events else _handed_over(trace, streams, called))
+    found = np.flatnonzero(other != NONE)
+    basis = np.where(by_times[found], BY_TIMES, BY_CALLS).astype(np.uint8)
     return np.stack((streams.row[found], streams.row[other[found]]), axis=1), basis
+
+
+def _handed_over(trace: Trace, streams: Streams, called: Nanoseconds) -> Places:
+    """Place of the work launched last into another stream before the call to wait of each work, if it had ended before that
+    began; NONE without such, and where the thread launched something else between the call and the work.
+    """
+    launches, lane = np.unique(streams.launch[streams.launch != NONE]), trace.events.lane
+    before = np.full(len(streams.row), EARLY, np.int64)
+    for thread in np.unique(lane[launches]):
+        mine = launches[lane[launches] == thread]
+        own = (streams.launch != NONE) & (lane[streams.launch] == thread)
+        at = np.searchsorted(mine, streams.launch[own]) - 1
+        before[own] = np.where(at >= 0, trace.events.start[mine[at]], EARLY)
+    device, last = devices_of(trace)[streams.lane], np.full(len(streams.row), NONE, np.int64)
+    for low, high in pairwise(streams.begins.tolist()):
+        at = low + np.searchsorted(streams.launched[low:high], called) - 1
+        there = (at >= low) & _beside(streams, device, at) & (streams.launched[at] > EARLY)
+        last = np.where(there & ((last == NONE) | (streams.launched[at] > streams.launched[last])), at, last)
+    alone = (called > before) & (last != NONE) & (streams.end[last] <= streams.start)
+    return np.where(alone, last, NONE)
 
 
 def _awaited(streams: Streams, device: Index, asked: Nanoseconds) -> Places:
