@@ -6,6 +6,7 @@ What belongs here: its options. Its answer as JSON is ``nccl_page``.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path as File
 from typing import Any
 
@@ -13,14 +14,18 @@ import click
 
 from hopline.cli import nccl_page
 from hopline.cli.options import json_option, plot_option, print_json, quantity
-from hopline.jobs import fitting, nccl, nccl_logs
+from hopline.jobs import nccl, nccl_beside, nccl_logs
+from hopline.jobs.benchmarks import benchmark_of
+from hopline.jobs.comparing.told import Stated
 from hopline.jobs.nccl import Question
+from hopline.jobs.nccl_told import Asked, asked_alone
 from hopline.model.nccl.forcing import Forced
 from hopline.model.nccl.numbers import ARCHITECTURES, LATEST, NET_OVERHEAD
 from hopline.quantity import counted
+from hopline.records.nccl_names import BENCHMARKS
 from hopline.show import images
 from hopline.show import nccl as pages
-from hopline.show.document import Line, print_document
+from hopline.show.document import print_document
 
 EXAMPLES = """\b
 Examples:
@@ -32,25 +37,45 @@ Examples:
   hopline nccl all_reduce -n 8 --arch hopper --beside all_reduce.log
 """
 
+_ANY = "all_reduce"
+"""What a question for all of a log's collectives names."""
+_NOT_OF_MEASURED = {
+    "plot": "draws the tuner's own times; hopline compare LOG --plot draws a measured table beside them",
+    "sizes": "the sizes are those of FILE",
+}
+_NOT_OF_LOGS = {
+    **_NOT_OF_MEASURED, "sizes": "a LOG's calls and rows have their own",
+    "beside": "stands beside a COLLECTIVE; the measured rows of a LOG stand in it",
+}  # fmt: skip
+"""Option -> why it means nothing where measured times are read, and in a log."""
+_OF_FIGURES = dict.fromkeys(
+    ("nodes", "version", "cpu", "channels", "within", "between", "nic", "pci", "no_nvls", "collnet", "algo", "proto"),
+    "is of our figures, which stand beside a LOG where -n or --arch is given",
+)
+
 
 @click.command(epilog=EXAMPLES)
 @click.argument("what", metavar="COLLECTIVE|LOG")
 @click.option("-n", "--ranks", type=click.IntRange(2), metavar="N", help="Number of ranks.")
 @click.option(
-    "--nodes", type=click.IntRange(1), default=1, show_default=True, help="Nodes that hold them, equally many each."
+    "--nodes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Nodes that hold them, equally many each.  [default: 1, or what a file says]",
 )
 @click.option("--arch", type=click.Choice(ARCHITECTURES), help="GPUs.")
 @click.option(
-    "--nccl", "version", default=LATEST, show_default=True, metavar="VERSION", help="NCCL's version, from 2.24.3 on."
+    "--nccl",
+    "version",
+    metavar="VERSION",
+    help=f"NCCL's version, from 2.24.3 on.  [default: {LATEST}, or what a file says]",
 )
-@click.option(
-    "--cpu", type=click.Choice(tuple(NET_OVERHEAD)), default="intel", show_default=True, help="CPU vendor; other: Arm."
-)
+@click.option("--cpu", type=click.Choice(tuple(NET_OVERHEAD)), help="CPU vendor; other: Arm.  [default: intel]")
 @click.option("--channels", type=click.IntRange(1), metavar="C", help="Channels that NCCL's search found,")
 @quantity("--within", "bandwidth", "of so much each inside of a node,")
 @quantity("--between", "bandwidth", "and between nodes.")
 @quantity("--nic", "bandwidth", "Or the NIC of each GPU, from which they are worked out.")
-@click.option("--pci", is_flag=True, help="GPUs without NVLink.")
+@click.option("--pci", is_flag=True, help="GPUs without NVLink, in PCIe slots of one CPU.")
 @click.option("--no-nvls", is_flag=True, help="Without multicast over NVLink (NCCL_NVLS_ENABLE=0).")
 @click.option("--collnet", is_flag=True, help="With sums in the network (SHARP).")
 @click.option("--algo", default="", metavar="LIST", help="NCCL_ALGO, like ^nvls or ring;allreduce:tree.")
@@ -59,26 +84,25 @@ Examples:
 @click.option("--beside", metavar="FILE", help="Measured times of it (a log of nccl-tests) to stand beside.")
 @plot_option("times against size")
 @json_option
-def nccl_command(what: str, beside: str | None, plot: File | None, as_json: bool, **told: Any) -> None:
+def nccl_command(what: str, as_json: bool, **told: Any) -> None:
     """What NCCL's tuner reckons and chooses: time per size by algorithm and protocol, and where the choice changes.
 
     With a LOG of NCCL_DEBUG=INFO (subsystems INIT, GRAPH, TUNING, COLL, NET as far as they are in it): what it says of the
-    run, the choices it tells, and with -n and --arch our figures beside its own.
+    run, the choices it tells, and with -n or --arch our figures beside its own. What a file says need not be stated.
     """
-    is_log = what == "-" or os.path.exists(what) or os.sep in what
-    if plot is not None and (is_log or beside is not None):
-        raise click.UsageError(
-            "--plot: draws the tuner's own times; hopline compare LOG --plot draws a measured table beside them"
-        )
-    if is_log:
-        _log(what, _question("all_reduce", told) if told["ranks"] and told["arch"] else None, as_json)
+    plot: File | None = told["plot"]
+    beside: str | None = told["beside"]
+    if _is_log(what):
+        _refuse(told, _NOT_OF_LOGS)
+        asks = told["ranks"] or told["arch"]
+        _refuse(told, {} if asks else _OF_FIGURES)
+        _log(what, _asked(_ANY, told) if asks else None, as_json)
         return
-    if told["ranks"] is None or told["arch"] is None:
-        raise click.UsageError("-n and --arch are needed: like -n 16 --nodes 2 --arch hopper")
-    question = _question(what, told)
     if beside is not None:
-        _beside(question, beside, as_json)
+        _refuse(told, _NOT_OF_MEASURED)
+        _beside(_asked(what, told), beside, as_json)
         return
+    question = asked_alone(_asked(what, told))
     found = nccl.answer(question)
     title = f"{found.function} on {question.ranks} {question.architecture} GPUs, {counted(question.nodes, 'node')}"
     title += f", NCCL {question.version}"
@@ -95,32 +119,45 @@ def nccl_command(what: str, beside: str | None, plot: File | None, as_json: bool
         click.echo(f"\nPicture: {plot}")
 
 
-def _question(benchmark: str, told: dict[str, Any]) -> Question:
-    sizes = tuple(dict.fromkeys(told["sizes"] or ()))
-    return Question(
-        benchmark, told["ranks"], told["nodes"], told["arch"], told["version"], told["cpu"], told["cpu"] != "other",
-        told["channels"], told["within"], told["between"], told["nic"], "PHB" if told["pci"] else "NVL", not told["no_nvls"],
-        told["collnet"], Forced(told["algo"], told["proto"]), sizes,
+def _is_log(what: str) -> bool:
+    """Whether a word is a file: it looks like a path, or is there and no collective's name."""
+    if what == "-" or any(mark in what for mark in (os.sep, ".")):
+        return True
+    return benchmark_of(what) not in BENCHMARKS and os.path.exists(what)
+
+
+def _refuse(told: dict[str, Any], reasons: Mapping[str, str]) -> None:
+    """Raise UsageError for the first option that is given and means nothing here."""
+    for name, why in reasons.items():
+        if told[name] not in (None, False, "", ()):
+            raise click.UsageError(f"--{'nccl' if name == 'version' else name.replace('_', '-')}: {why}")
+
+
+def _asked(benchmark: str, told: dict[str, Any]) -> Asked:
+    stated = Stated(
+        told["ranks"], told["nodes"], told["arch"], told["version"], told["cpu"], told["channels"], told["within"],
+        told["between"], told["nic"],
     )  # fmt: skip
+    sizes = tuple(dict.fromkeys(told["sizes"] or ()))
+    rest = Question(
+        benchmark, 2, wires="PHB" if told["pci"] else "NVL", nvls=not told["no_nvls"], collnet=told["collnet"],
+        forced=Forced(told["algo"], told["proto"]), sizes=sizes,
+    )  # fmt: skip
+    return Asked(stated, rest)
 
 
-def _log(path: str, question: Question | None, as_json: bool) -> None:
-    found = nccl_logs.explain(path, question)
+def _log(path: str, asked: Asked | None, as_json: bool) -> None:
+    found = nccl_logs.explain(path, asked)
     if as_json:
         print_json(nccl_page.log(found))
         return
     print_document(nccl_page.blocks(found))
 
 
-def _beside(question: Question, path: str, as_json: bool) -> None:
+def _beside(asked: Asked, path: str, as_json: bool) -> None:
     """Our times beside each table of a benchmark's log."""
-    shown = []
-    for table in fitting.read(path).tables:
-        found, pairs = nccl.beside_measured(question, table)
-        shown.append((fitting.titled(table), found, pairs))
+    found, left = nccl_beside.beside_file(asked, path)
     if as_json:
-        print_json([{"table": title, "rows": nccl_page.pairs(rows)} for title, _, rows in shown])
+        print_json(nccl_page.beside_data(found))
         return
-    blocks = [block for title, _, rows in shown for block in pages.beside(f"{title}: NCCL's tuner beside {path}", rows)]
-    premises = dict.fromkeys(text for _, found, _ in shown for text in found.premises)
-    print_document([*blocks, *(Line(f"premise: {text}", "faint") for text in premises)])
+    print_document(nccl_page.beside_blocks(found, path, left))

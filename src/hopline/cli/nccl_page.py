@@ -9,10 +9,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from hopline.jobs.nccl import Answer, Apart
+from hopline.jobs.fitting import titled
+from hopline.jobs.nccl import Answer
+from hopline.jobs.nccl_beside import Apart, Beside
 from hopline.jobs.nccl_logs import Explained
+from hopline.model.nccl.job import Graph
+from hopline.quantity import counted
 from hopline.show import nccl as pages
 from hopline.show.document import Block, Grid, Heading, Line
+
+_GBPS, _US = 1e9, 1e-6
 
 
 def answer(found: Answer) -> dict[str, Any]:
@@ -31,9 +37,16 @@ def answer(found: Answer) -> dict[str, Any]:
     return {
         "function": found.function, "ranks": found.job.ranks, "nodes": found.job.nodes,
         "architecture": found.job.architecture, "nccl": found.job.version,
-        "graphs": {name: asdict(graph) for name, graph in found.job.graphs.items()}, "rows": rows,
+        "graphs": {name: _graph(graph) for name, graph in found.job.graphs.items()}, "rows": rows,
         "table": cells, "crossovers": [asdict(change) for change in found.crossovers], "premises": list(found.premises),
     }  # fmt: skip
+
+
+def _graph(graph: Graph) -> dict[str, Any]:
+    """A graph in byte/s and seconds; the model keeps NCCL's units."""
+    data = asdict(graph)
+    rates = {"within": graph.within * _GBPS, "between": graph.between * _GBPS, "latency_s": data.pop("latency") * _US}
+    return {**data, **rates}
 
 
 def pairs(rows: Sequence[Apart]) -> list[dict[str, Any]]:
@@ -60,7 +73,7 @@ def log(found: Explained) -> dict[str, Any]:
         "choices": [{**asdict(one.call), "times": one.times, "expected": one.ours, "same": one.same} for one in found.chosen],
         "choices_by": found.basis, "beside_table": pairs(found.apart), "expected_beside_measured": pairs(found.waits),
         "beside_benchmark": [{"benchmark": t.benchmark, "rows": pairs(rows)} for t, rows in found.measured],
-        "findings": list(found.findings),
+        "findings": list(found.findings), "premises": list(found.premises),
     }  # fmt: skip
 
 
@@ -77,7 +90,35 @@ def blocks(found: Explained) -> list[Block]:
     made += pages.beside("Our tuning table beside the log's", found.apart)
     for table, rows in found.measured:
         made += pages.beside(f"NCCL's tuner beside the measured {table.benchmark}", rows)
-    return made
+    if found.answer is not None:
+        made += [Heading("Our figures are of"), Line(job(found.answer))]
+    return [*made, *pages.premise_lines(found.premises)]
+
+
+def job(found: Answer) -> str:
+    """Of which job an answer is."""
+    return (
+        f"{counted(found.job.ranks, f'{found.job.architecture} GPU')}, {counted(found.job.nodes, 'node')}, "
+        f"NCCL {found.job.version}"
+    )
+
+
+def beside_data(found: Sequence[Beside]) -> list[dict[str, Any]]:
+    """Measured tables beside ours."""
+    return [
+        {"table": titled(one.table), "nccl": one.answer.job.version, "ranks": one.answer.job.ranks,
+         "nodes": one.answer.job.nodes, "architecture": one.answer.job.architecture, "rows": pairs(one.pairs),
+         "premises": list(one.premises)} for one in found
+    ]  # fmt: skip
+
+
+def beside_blocks(found: Sequence[Beside], path: str, left: int) -> list[Block]:
+    """The same as a page; ``left``: how many tables of the file time something else."""
+    made: list[Block] = []
+    for one in found:
+        made += pages.beside(f"{titled(one.table)}: NCCL's tuner ({job(one.answer)}) beside {path}", one.pairs)
+    made += [Line(f"{counted(left, 'table')} of {path} left out: of another collective", "faint")] if left else []
+    return [*made, *pages.premise_lines(tuple(dict.fromkeys(text for one in found for text in one.premises)))]
 
 
 def _choices(found: Explained) -> list[Block]:
@@ -90,6 +131,11 @@ def _choices(found: Explained) -> list[Block]:
     ]  # fmt: skip
     other = sum(one.ours is not None and not one.same for one in found.chosen)
     told = f"by {found.basis}" if found.basis else "expected"
-    end = f"{other} of {len(rows)} choices are other than {told}." if found.basis else "No table to hold them against."
+    verb = "is" if other == 1 else "are"
+    end = (
+        f"{other} of {counted(len(rows), 'choice')} {verb} other than {told}."
+        if found.basis
+        else "No table to hold them against."
+    )
     header = ("function", "bytes", "chosen", "calls", told, "")
     return [Heading("Choices"), Grid(header, rows[: pages.MOST_ROWS], left=1), Line(end, "bad" if other else "plain")]

@@ -1,6 +1,6 @@
-"""What NCCL would do: time per size by algorithm and protocol, its choice, and our figures beside a log's and a measurement.
+"""What NCCL would do: time per size by algorithm and protocol, and its choice.
 
-What belongs here: from a question to a job of ``model.nccl``, and the comparisons. Pages are ``show``.
+What belongs here: from a question to a job of ``model.nccl``. What stands beside it is ``nccl_beside``; pages are ``show``.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ import numpy as np
 
 from hopline.curve import Floats
 from hopline.errors import InputError, UnknownNameError
-from hopline.jobs.benchmarks import benchmark_of, parts
-from hopline.model.nccl import choice, searched
+from hopline.jobs.benchmarks import benchmark_of
+from hopline.model.nccl import choice, over_pci, searched
 from hopline.model.nccl.choice import Crossover
 from hopline.model.nccl.forcing import Forced, forced
 from hopline.model.nccl.job import Graph, Job
-from hopline.model.nccl.numbers import LATEST, is_newer
+from hopline.model.nccl.numbers import LATEST, is_newer, numbers
+from hopline.model.nccl.rates import MULTICAST
 from hopline.model.nccl.tables import Table as Cells
 from hopline.model.nccl.tables import table
-from hopline.quantity import show
-from hopline.records.nccl_log import Call, Cell, NcclLog, Search, TuningTable, Way
-from hopline.records.nccl_names import BENCHMARKS
-from hopline.records.table import Table
+from hopline.quantity import counted, show
+from hopline.records.nccl_log import Search, Way
+from hopline.records.nccl_names import ALGORITHMS, BENCHMARKS
 
-PART = 0.15
-"""Figures that are farther apart than this are told."""
 DEFAULT_SIZES = tuple(float(64 << 2 * power) for power in range(13))
 """64 B to 1 GiB."""
 _GBPS = 1e9
@@ -58,6 +56,16 @@ class Question:
     forced: Forced = field(default_factory=Forced)
     sizes: tuple[float, ...] = ()
     searches: tuple[Search, ...] = ()
+
+    @property
+    def pci(self) -> bool:
+        """Whether the GPUs are said to have no NVLink."""
+        return self.wires != "NVL"
+
+    @property
+    def whole(self) -> bool:
+        """Whether all is stated that NCCL's search finds."""
+        return self.channels is not None and self.within is not None
 
     @property
     def function(self) -> str:
@@ -100,48 +108,16 @@ class Answer:
     premises: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """Two figures for one thing, ours and another; ``what`` says of what."""
-
-    what: str
-    ours: float
-    other: float
-
-    @property
-    def error(self) -> float:
-        """Ours over the other, less 1."""
-        return self.ours / self.other - 1 if self.other else float("inf") if self.ours else 0.0
-
-    @property
-    def parts(self) -> bool:
-        """Whether they are farther apart than PART."""
-        return abs(self.error) > PART
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A call's choice in a log, beside ours; ``ours`` is None where nothing can be said."""
-
-    call: Call
-    times: int
-    ours: Way | None
-
-    @property
-    def same(self) -> bool:
-        """Whether both take the same way."""
-        return self.ours == (self.call.algorithm, self.call.protocol)
-
-
 def job_of(question: Question) -> tuple[Job, tuple[str, ...]]:
     """A question as NCCL's tuner sees it, with what had to be assumed."""
     if question.nodes < 1 or question.ranks % question.nodes:
-        raise InputError(f"{question.ranks} ranks on {question.nodes} nodes: expected nodes that hold equally many")
+        spread = f"{counted(question.ranks, 'rank')} on {counted(question.nodes, 'node')}"
+        raise InputError(f"{spread}: expected nodes that hold equally many")
+    _check_network(question)
     _check_stated(question)
     graphs, said = _graphs(question)
     graphs = {name: _stated(question, graph) for name, graph in graphs.items()}
-    stated = question.channels is not None and question.within is not None
-    premises = [said] if not stated or question.searches else []
+    premises = list(said) if not question.whole or question.searches else []
     if is_newer(question.version):
         premises.append(
             f"NCCL {question.version} is later than {LATEST}, the last whose numbers are known: those are taken"
@@ -151,8 +127,19 @@ def job_of(question: Question) -> tuple[Job, tuple[str, ...]]:
     made = Job(
         question.ranks, question.nodes, question.architecture, graphs, question.version, question.cpu, question.x86,
         question.nvls and question.architecture in ("hopper", "blackwell"), question.collnet,
+        nvswitch=all(graph.hop == "nvlink" for graph in graphs.values()),
     )  # fmt: skip
     return made, tuple(premises)
+
+
+def _check_network(question: Question) -> None:
+    """Raise InputError for what means nothing on one node."""
+    if question.nodes > 1:
+        return
+    if question.nic is not None:
+        raise InputError("--nic: nothing goes over a NIC on one node; expected it with --nodes above 1")
+    if question.collnet:
+        raise InputError("--collnet: nothing is summed in the network on one node; expected it with --nodes above 1")
 
 
 def _check_stated(question: Question) -> None:
@@ -160,6 +147,9 @@ def _check_stated(question: Question) -> None:
     stated = {"--channels": question.channels, "--within": question.within, "--between": question.between}
     told = [option for option, value in stated.items() if value is not None]
     lacking = [option for option in ("--channels", "--within") if option not in told]
+    most = numbers(question.version).most_channels
+    if question.channels is not None and question.channels > most:
+        raise InputError(f"--channels {question.channels}: NCCL {question.version} has at most {most}")
     if question.searches or not told:
         return
     if lacking:
@@ -184,19 +174,49 @@ def _stated(question: Question, graph: Graph) -> Graph:
     )
 
 
-def _graphs(question: Question) -> tuple[dict[str, Graph], str]:
+def _graphs(question: Question) -> tuple[dict[str, Graph], tuple[str, ...]]:
+    """Algorithm -> Graph, and what was assumed for it."""
     if question.searches:
-        return _of_log(question.searches), "channels and their bandwidths are those of the log's GRAPH lines"
+        return _of_log(question.searches), ("channels and their bandwidths are those of the log's GRAPH lines",)
     nic = None if question.nic is None else question.nic / _GBPS
-    node = searched.assumed(question.architecture, question.ranks // question.nodes, nic)
+    per_node, intel = question.ranks // question.nodes, question.x86 and question.cpu == "intel"
+    if question.whole:
+        return _like(question), ()
+    node = searched.assumed(question.architecture, per_node, nic, pci=question.pci, intel=intel)
     found = searched.graphs(node, question.nodes)
-    ring = found["Ring"]
     over = f", one NIC of {show(node.nic * _GBPS, 'bandwidth', 3)} a GPU" if question.nodes > 1 else ""
-    return found, (
-        f"assumed of the machine: all GPUs of a node over NVSwitch, {show(node.nvlink * _GBPS, 'bandwidth', 3)} each{over}; "
-        f"its search then finds about {ring.channels} channels of {ring.within:g} GB/s "
-        "(--channels, --within, --between state them)"
+    ring = found["Ring"]
+    said = (
+        f"assumed of the machine: {_wires(question, node)}{over}; its search then finds about "
+        f"{counted(ring.channels, 'channel')} of {ring.within:g} GB/s (--channels, --within, --between state them)"
     )
+    return found, (said, *_large(node))
+
+
+def _like(question: Question) -> dict[str, Graph]:
+    """The ways that the machine has, for channels that are stated: NVLS needs NVLink and more than one GPU."""
+    kept = Graph(question.channels or 0, 0.0, 0.0, question.wires, "PHB" if question.pci else "PIX")
+    alone = question.pci or question.ranks == question.nodes or question.architecture not in ("hopper", "blackwell")
+    return dict.fromkeys([name for name in ALGORITHMS if not (alone and name in MULTICAST)], kept)
+
+
+def _wires(question: Question, node: searched.Node) -> str:
+    """How the GPUs of a node are assumed to reach one another."""
+    if not question.pci:
+        return f"all GPUs of a node over NVSwitch, {show(node.nvlink * _GBPS, 'bandwidth', 3)} each"
+    generation = over_pci.GENERATION[node.architecture]
+    return (
+        f"no NVLink, all GPUs of a node in PCIe {generation}.0 x16 slots of one CPU ({question.cpu}), "
+        f"{show(node.slot * _GBPS, 'bandwidth', 3)} each from GPU to GPU (between two CPUs it may be less)"
+    )
+
+
+def _large(node: searched.Node) -> tuple[str, ...]:
+    """What is worth saying of a node that holds more than the usual ones."""
+    if node.gpus <= searched.USUAL:
+        return ()
+    where = "in the slots of one node" if not node.nvlink else "in one NVLink domain"
+    return (f"{node.gpus} GPUs are {where}, and usual nodes hold {searched.USUAL} (--nodes says how many there are)",)
 
 
 def _of_log(searches: Sequence[Search]) -> dict[str, Graph]:
@@ -225,57 +245,3 @@ def answer(question: Question) -> Answer:
     return Answer(
         function, job, cells, sizes, every, chosen, time, own, choice.crossovers(cells, function, job), premises
     )
-
-
-def beside_table(cells: Cells, other: TuningTable) -> list[Apart]:
-    """Our table beside a log's, for every figure above 0 in either: latencies, and bandwidths."""
-    found = []
-    for key in sorted(set(cells) & set(other.cells)):
-        ours, theirs = cells[key], other.cells[key]
-        name = " ".join(key)
-        if ours.usable or theirs.usable:
-            found.append(Apart(f"{name} latency", ours.latency, theirs.latency))
-            found.append(Apart(f"{name} bandwidth", ours.bandwidth, theirs.bandwidth))
-    return found
-
-
-def beside_calls(calls: Sequence[Call], cells: Mapping[tuple[str, str, str], Cell], job: Job) -> list[Chosen]:
-    """Each choice in a log, once for all calls alike, beside the choice that ``cells`` lead to."""
-    alike: dict[tuple[str, int, str, str], list[Call]] = {}
-    for call in calls:
-        alike.setdefault((call.function, call.size, call.algorithm, call.protocol), []).append(call)
-    found = []
-    for (function, size, _, _), same in sorted(alike.items()):
-        known = bool(function) and bool(choice.ways(cells, function))
-        ours = choice.choose(cells, function, size, job)[0][0] if known else None
-        found.append(Chosen(next((c for c in same if c.measured is not None), same[0]), len(same), ours))
-    return found
-
-
-def beside_measured(question: Question, measured: Table) -> tuple[Answer, list[Apart]]:
-    """Our time beside a measured one, for each of its sizes, with the way that NCCL is reckoned to take.
-
-    Raises InputError for a table of another number of ranks or hosts, and for streams.
-    """
-    if measured.measure != "time":
-        raise InputError(f"{measured.benchmark} is a stream of messages: expected times of a collective")
-    if measured.ranks is not None and measured.ranks != question.ranks:
-        raise InputError(f"the table is of {measured.ranks} ranks, and -n says {question.ranks}: expected the same")
-    hosts = measured.facts.get("hosts")
-    if isinstance(hosts, int) and hosts != question.nodes:
-        raise InputError(f"the table is of {hosts} hosts, and --nodes says {question.nodes}: expected the same")
-    benchmark = benchmark_of(measured.benchmark) or question.benchmark
-    whole = parts(measured.tool, benchmark, question.ranks)
-    asked = replace(question, benchmark=benchmark, sizes=tuple((measured.size * whole).tolist()))
-    found = answer(asked)
-    rows = zip(found.sizes.tolist(), found.time.tolist(), measured.time.tolist(), found.chosen, strict=True)
-    return found, [Apart(f"{show(m, 'size')} {' '.join(way)}", ours, theirs) for m, ours, theirs, way in rows]
-
-
-def own_table(log: NcclLog, question: Question | None) -> Job:
-    """A job for a log's own table: of it only the plateau of rings, trees' corrections and their premises are needed."""
-    ranks, nodes = log.ranks or 2, log.nodes or 1
-    if question is not None:
-        ranks, nodes = question.ranks, question.nodes
-    architecture = question.architecture if question is not None else "hopper"
-    return Job(max(2, ranks), nodes if max(2, ranks) % nodes == 0 else 1, architecture, {}, LATEST)

@@ -5,15 +5,21 @@ What belongs here: from a log (and a question, where one is asked) to what is to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hopline.errors import FormatError
 from hopline.formats.nccl_debug import reader
-from hopline.jobs import fitting, nccl
-from hopline.jobs.nccl import Answer, Apart, Chosen, Question
+from hopline.formats.source import kept, shown
+from hopline.jobs import nccl, nccl_beside
+from hopline.jobs.benchmarks import benchmark_of
+from hopline.jobs.comparing.told import Stated
+from hopline.jobs.nccl import Answer, Question
+from hopline.jobs.nccl_beside import Apart, Chosen
+from hopline.jobs.nccl_told import Asked, completed, said_of_log, tables_of
 from hopline.model.nccl import choice
 from hopline.model.nccl.choice import Crossover
-from hopline.model.nccl.numbers import VERSIONS, parts
+from hopline.model.nccl.numbers import parts
+from hopline.quantity import counted
 from hopline.records.nccl_log import NcclLog
 from hopline.records.nccl_names import BENCHMARKS, FUNCTIONS
 from hopline.records.table import Table
@@ -43,6 +49,8 @@ class Explained:
         Our times beside the tables of a benchmark in the same log.
     findings
         What is worth a look.
+    premises
+        What our figures assume, where a question was asked.
     """
 
     log: NcclLog
@@ -54,23 +62,42 @@ class Explained:
     answer: Answer | None
     measured: tuple[tuple[Table, tuple[Apart, ...]], ...]
     findings: tuple[str, ...]
+    premises: tuple[str, ...] = ()
 
 
-def explain(path: str, question: Question | None = None) -> Explained:
-    """Explain the log at ``path``; with a question our figures stand beside it. Raises FormatError."""
-    log = reader.read(path)
-    question = None if question is None else _completed(question, log)
+def explain(path: str, asked: Asked | None = None) -> Explained:
+    """Explain the log at ``path``; where something is asked our figures stand beside it.
+
+    Raises FormatError for what is no log of NCCL, InputError where the user states something else than the log says, and
+    where neither says what our figures need.
+    """
+    with kept(path):
+        log = reader.read(path)
+        tables = tables_of(path) if asked is not None else ()
+    question, taken = (
+        (None, ()) if asked is None else completed(asked, _said(asked, log, tables), log.searches, shown(path))
+    )
     found = None if question is None else nccl.answer(question)
-    job = found.job if found is not None else nccl.own_table(log, question)
+    job = found.job if found is not None else nccl_beside.own_table(log)
     own = log.tables[-1] if log.tables else None
     crossings = {f: choice.crossovers(own.cells, f, job) for f in FUNCTIONS if choice.ways(own.cells, f)} if own else {}
     cells = own.cells if own else found.cells if found else {}
     basis = "the log's own table" if own else "our figures" if found else ""
     return Explained(
-        log, crossings, tuple(nccl.beside_calls(log.calls, cells, job)), basis,
-        tuple(nccl.beside_table(found.cells, own)) if found and own else (), _waits(log), found,
-        _measured(path, question) if question else (), (*findings(log), *_left_out(log, found), *_other_version(log, found)),
+        log, crossings, tuple(nccl_beside.beside_calls(log.calls, cells, job)), basis,
+        tuple(nccl_beside.beside_table(found.cells, own)) if found and own else (), _waits(log), found,
+        _measured(tables, question) if question else (), (*findings(log), *_left_out(log, found), *_other_version(log, found)),
+        (*taken, *found.premises) if found else (),
     )  # fmt: skip
+
+
+def _said(asked: Asked, log: NcclLog, tables: Sequence[Table]) -> list[Stated]:
+    """What the log says of the job; where it is of several communicators, any of them may be asked for."""
+    said = said_of_log(log, tables)
+    other = asked.stated.ranks is not None and asked.stated.ranks != log.ranks
+    if other and asked.stated.ranks in log.communicators:
+        return [replace(one, ranks=None, nodes=None) for one in said]
+    return said
 
 
 def _left_out(log: NcclLog, found: Answer | None) -> list[str]:
@@ -84,17 +111,10 @@ def _left_out(log: NcclLog, found: Answer | None) -> list[str]:
 
 def _other_version(log: NcclLog, found: Answer | None) -> list[str]:
     """Where our figures are of another version than the log."""
-    if found is None or not log.version or (log.version == found.job.version and log.flavour == "NCCL"):
+    if found is None or not log.version or (log.flavour == "NCCL" and parts(log.version) == parts(found.job.version)):
         return []
     ours = found.job.version
     return [f"the log is of {log.flavour} {log.version}, whose tuner is not known here: our figures are of NCCL {ours}"]
-
-
-def _completed(question: Question, log: NcclLog) -> Question:
-    """A question with what the log says of itself, where its version is known."""
-    version = log.version if log.version and log.flavour == "NCCL" else question.version
-    known = parts(version) >= parts(VERSIONS[0].tag)
-    return replace(question, version=version if known else question.version, searches=question.searches or log.searches)
 
 
 def _waits(log: NcclLog) -> tuple[Apart, ...]:
@@ -109,29 +129,31 @@ def _waits(log: NcclLog) -> tuple[Apart, ...]:
     )
 
 
-def _measured(path: str, question: Question) -> tuple[tuple[Table, tuple[Apart, ...]], ...]:
-    """Tables of nccl-tests in the same log."""
-    try:
-        tables = fitting.read(path).tables
-    except FormatError:
-        return ()
-    fitting_ones = [t for t in tables if t.benchmark in BENCHMARKS and t.measure == "time"]
-    return tuple((t, tuple(nccl.beside_measured(question, t)[1])) for t in fitting_ones)
+def _measured(tables: Sequence[Table], question: Question) -> tuple[tuple[Table, tuple[Apart, ...]], ...]:
+    """Tables of a benchmark in the same log."""
+    found = []
+    for table in tables:
+        name = benchmark_of(table.benchmark)
+        if name in BENCHMARKS and table.measure == "time":
+            found.append((table, tuple(nccl_beside.beside_measured(replace(question, benchmark=name), table)[1])))
+    return tuple(found)
 
 
 def findings(log: NcclLog) -> list[str]:
     """What a log says that is worth a look; never of what it does not say."""
     found = []
     for name, count in log.missing.items():
-        found.append(f"network {name} was not found ({count} lines), at other places {_used(log, name)}")
+        found.append(f"network {name} was not found ({counted(count, 'line')}), at other places {_used(log, name)}")
     sockets = sum(n for way, n in log.connections.items() if way == "NET/Socket")
     if sockets or "Socket" in log.networks:
-        found.append(f"the network is plain sockets{f' ({sockets} connections)' if sockets else ''}: no RDMA")
+        many = f" ({counted(sockets, 'connection')})" if sockets else ""
+        found.append(f"the network is plain sockets{many}: no RDMA")
     net = sum(n for way, n in log.connections.items() if way.startswith("NET/") and way != "NET/Socket")
     if net and not log.direct:
-        found.append(f"none of {net} connections over the network has GPUDirect RDMA (GDRDMA)")
+        found.append(f"none of {counted(net, 'connection')} over the network has GPUDirect RDMA (GDRDMA)")
     if net and log.direct:
-        found.append(f"{log.direct} of {net} connections over the network have GPUDirect RDMA")
+        have = "has" if log.direct == 1 else "have"
+        found.append(f"{log.direct} of {counted(net, 'connection')} over the network {have} GPUDirect RDMA")
     if log.tuner[0]:
         found.append(
             f"an outside tuner was loaded ({' '.join(log.tuner).strip()}): NCCL's own choices may be overridden"
@@ -140,13 +162,13 @@ def findings(log: NcclLog) -> list[str]:
     if log.ranks == 1:
         found.append("one rank: there is no communication in this run")
     if log.levels["WARN"]:
-        found.append(f"{log.levels['WARN']} warnings{_ended(log)}")
+        found.append(f"{counted(log.levels['WARN'], 'warning')}{_ended(log)}")
     return found
 
 
 def _used(log: NcclLog, name: str) -> str:
     return (
-        f"it is used ({log.networks[name]} lines): they may be of different processes"
+        f"it is used ({counted(log.networks[name], 'line')}): they may be of different processes"
         if log.networks[name]
         else "not used"
     )
@@ -161,5 +183,6 @@ def _set(log: NcclLog) -> list[str]:
 
 def _ended(log: NcclLog) -> str:
     done = log.facts.get("init_complete", 0)
-    whole = f", though all {done} ranks finished their initialisation" if done and done == log.ranks else ""
+    everyone = "its one rank" if done == 1 else f"all {done} ranks"
+    whole = f", though {everyone} finished initialisation" if done and done == log.ranks else ""
     return f" (the most frequent: {log.warnings.most_common(1)[0][0]}){whole}" if log.warnings else whole

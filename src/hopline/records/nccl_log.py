@@ -119,6 +119,8 @@ class NcclLog:
         "NCCL" or "RCCL" with its version as printed ("2.29.7+cuda12.9"); "" where the log does not say.
     ranks, nodes
         None where the log does not say.
+    communicators
+        Numbers of ranks that lines tell of, each once.
     hosts
         Names that lines begin with.
     networks
@@ -176,3 +178,4 @@ class NcclLog:
     levels: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
+    communicators: tuple[int, ...] = ()

@@ -5,11 +5,12 @@ What belongs here: from an answer to blocks and pictures.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from hopline.curve import Floats
-from hopline.quantity import show
+from hopline.quantity import counted, show
 from hopline.records.nccl_log import NcclLog, Way
 from hopline.show import figures
 from hopline.show.document import Block, Grid, Heading, Line
@@ -75,8 +76,12 @@ def page(
         taken = show(float(times[chosen[i]][i]), "time", 4)
         rows.append((show(size, "size"), " ".join(chosen[i]), taken, *own, *every))
     blocks: list[Block] = [Heading(title), Grid(header, rows, left=2)]
-    blocks += [*crossings(changes), *(Line(f"premise: {text}", "faint") for text in premises)]
-    return blocks
+    return [*blocks, *crossings(changes), *premise_lines(premises)]
+
+
+def premise_lines(premises: Sequence[str]) -> list[Block]:
+    """What was assumed, a line each."""
+    return [Line(f"premise: {text}", "faint") for text in premises]
 
 
 def crossings(changes: Sequence[Change]) -> list[Block]:
@@ -91,7 +96,7 @@ def crossings(changes: Sequence[Change]) -> list[Block]:
 
 def log_facts(log: NcclLog) -> list[Block]:
     """What a log says of the run; what it does not say is called unknown."""
-    net = ", ".join(f"{name} ({count} lines)" for name, count in log.networks.items()) or "not told"
+    net = ", ".join(f"{name} ({counted(count, 'line')})" for name, count in log.networks.items()) or "not told"
     ways = ", ".join(f"{way} {count}" for way, count in log.connections.most_common()) or "not told"
     channels = (
         "not told" if log.channels is None else f"{log.channels}" + (f" ({log.listed} listed)" if log.listed else "")
@@ -123,19 +128,21 @@ def beside(title: str, pairs: Sequence[Pair], heads: tuple[str, str] = ("ours", 
             p.what,
             _figure(p.ours, p),
             _figure(p.other, p),
-            _error(p.error),
+            _error(p.error, heads),
             "apart" if p.parts else "",
         )
         for p in pairs
     ]
     blocks: list[Block] = [Heading(title), Grid(("", *heads, "error", ""), rows[:MOST_ROWS], left=1)]
     blocks += [Line(f"... and {len(rows) - MOST_ROWS} more (--json has all)", "faint")] if len(rows) > MOST_ROWS else []
-    told = f"{len(far)} of {len(pairs)} part by more than 15 %"
+    told = f"{len(far)} of {len(pairs)} {'parts' if len(far) == 1 else 'part'} by more than 15 %"
     if both:
         mean = sum(abs(pair.error) for pair in both) / len(both)
         worst = max(both, key=lambda pair: abs(pair.error))
-        told += f"; mean {mean:.1%}, worst {_error(worst.error)} ({worst.what})"
-    told += f"; {len(alone)} stand in one of the two only, and are in no mean" if alone else ""
+        told += f"; mean {mean:.1%}, worst {_error(worst.error, heads)} ({worst.what})"
+    if alone:
+        stand = "stands in one of the two only, and is" if len(alone) == 1 else "stand in one of the two only, and are"
+        told += f"; {len(alone)} {stand} in no mean"
     return [*blocks, Line(told, "bad" if far else "good")]
 
 
@@ -143,8 +150,10 @@ def _figure(value: float, pair: Pair) -> str:
     return show(value, "bandwidth" if pair.what.endswith(" bandwidth") else "time", 4)
 
 
-def _error(error: float) -> str:
-    return f"{error:+.1%}" if abs(error) < 1e6 else "only ours"
+def _error(error: float, heads: tuple[str, str]) -> str:
+    if math.isinf(error):
+        return f"only {heads[0 if error > 0 else 1]}"
+    return f"{error:+.1%}"
 
 
 def picture(title: str, sizes: Floats, times: Mapping[Way, Floats], chosen: Sequence[Way]) -> figures.Spec:

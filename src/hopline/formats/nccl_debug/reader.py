@@ -17,6 +17,7 @@ from hopline.formats.nccl_debug.lines import Message, messages
 from hopline.formats.nccl_debug.messages import VERSION_LINE, Found, take
 from hopline.formats.nccl_debug.tuning import Tables
 from hopline.formats.schedules.bounded import usable
+from hopline.quantity import counted
 from hopline.records.nccl_log import Call, Collective, NcclLog
 
 MOST_CALLS = 2_000_000
@@ -93,7 +94,7 @@ def _log(path: str, reading: _Reading, notes: list[str]) -> NcclLog:
         tuple(found.plugins), found.tuner, found.connections, found.devices, found.direct, found.channels, found.listed,
         found.environment, dict(found.facts), tuple(draft.table() for draft in reading.tables.done if draft.cells),
         tuple(reading.calls), tuple(reading.collectives), tuple(found.searches), reading.levels, reading.warnings,
-        tuple(notes),
+        tuple(notes), tuple(sorted(found.ranks)),
     )  # fmt: skip
 
 
@@ -108,10 +109,13 @@ def _said(reading: _Reading) -> list[str]:
     """What of the log could not be used, or ends early."""
     found, said = reading.found, []
     if reading.tables.headless:
-        said.append(f"{reading.tables.headless} rows of a tuning table stand without their head: left out (a cut log?)")
+        stand = "stands without its head" if reading.tables.headless == 1 else "stand without their head"
+        said.append(f"{counted(reading.tables.headless, 'row')} of a tuning table {stand}: left out (a cut log?)")
     torn = sum(draft.torn for draft in reading.tables.done)
     if torn:
-        said.append(f"{torn} rows of a tuning table have other columns than their head: what has a column is taken")
+        said.append(
+            f"{counted(torn, 'row')} of a tuning table with other columns than its head: what has a column is taken"
+        )
     if not found.version:
         said.append("the version of NCCL is not in the log")
     if found.listed and not found.facts["init_complete"]:

@@ -55,9 +55,10 @@ def _question(told: Told, size: Floats, stated: Stated) -> nccl.Question:
         raise InputError("the version of NCCL is not in the file (--nccl)")
     if told.nodes is None:
         raise InputError(f"on how many nodes the {told.ranks} ranks are is not in the file (--nodes)")
+    nic = stated.nic if told.nodes > 1 else None
     return nccl.Question(
         told.benchmark, told.ranks, told.nodes, told.architecture, told.version or LATEST, told.cpu, told.cpu != "other",
-        stated.channels, stated.within, stated.between, stated.nic, sizes=tuple(size.tolist()), searches=told.searches,
+        stated.channels, stated.within, stated.between, nic, sizes=tuple(size.tolist()), searches=told.searches,
     )  # fmt: skip
 
 

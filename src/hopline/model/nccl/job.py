@@ -11,7 +11,7 @@ from typing import Literal
 
 from hopline.errors import InputError, UnknownNameError
 from hopline.model.nccl.numbers import ARCHITECTURES, CAPABILITY, NET_OVERHEAD, Numbers, Wires, numbers
-from hopline.quantity import POSITIVE
+from hopline.quantity import POSITIVE, counted
 from hopline.records.nccl_names import ALGORITHMS
 
 PATHS = ("LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS", "NET", "DIS")
@@ -49,7 +49,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         if self.channels < 0:
-            raise InputError(f"{self.channels} channels: expected at least 0")
+            raise InputError(f"{counted(self.channels, 'channel')}: expected at least 0")
         for name, rate in (
             ("bandwidth of a channel", self.within),
             ("bandwidth of a channel between nodes", self.between),
@@ -115,7 +115,8 @@ class Job:
     def __post_init__(self) -> None:
         if self.ranks < 2 or self.nodes < 1 or self.ranks % self.nodes:
             raise InputError(
-                f"{self.ranks} ranks on {self.nodes} nodes: expected at least 2 ranks, on nodes that hold equally many"
+                f"{counted(self.ranks, 'rank')} on {counted(self.nodes, 'node')}: expected at least 2 ranks, on nodes that "
+                "hold equally many"
             )
         if self.architecture not in ARCHITECTURES:
             raise UnknownNameError("GPU architecture", self.architecture, ARCHITECTURES)
@@ -146,4 +147,5 @@ class Job:
     @property
     def all_channels(self) -> int:
         """Channels of the communicator."""
-        return self.channels or 2 * max(1, self.graphs["Ring"].channels if "Ring" in self.graphs else 1)
+        found = self.graphs["Ring"].channels if "Ring" in self.graphs else 1
+        return self.channels or min(self.numbers.most_channels, 2 * max(1, found))

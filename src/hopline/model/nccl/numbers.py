@@ -92,6 +92,8 @@ class Numbers:
         Which rule gives NVLS and NVLSTree their bandwidth: ``plain`` (2.24), ``parts`` (2.27), ``efficiency`` (2.28).
     nvls_tree_corrected
         Whether NVLSTree is corrected as trees are (Blackwell with x86).
+    most_channels
+        Of a communicator (MAXCHANNELS of src/include/device.h).
     """
 
     tag: str
@@ -103,6 +105,7 @@ class Numbers:
     nvls_tree_most: Mapping[str, Three]
     nvls: Literal["plain", "parts", "efficiency"]
     nvls_tree_corrected: bool
+    most_channels: int
 
 
 def _each(*rows: Three) -> Mapping[str, Three]:
@@ -126,12 +129,12 @@ _2_24 = Numbers(
     tree_ll128=_each((20.0, 20.0, 20.0), (20.0, 20.0, 20.0), _HOPPER_TREE_128, _HOPPER_TREE_128),
     tree_most=_each((26.5, 18.5, 10.0), (24.0, 23.6, 17.8), _HOPPER_TREE, _HOPPER_TREE),
     nvls_tree_most=_each((26.5, 18.5, 10.0), (24.0, 23.6, 17.8), (0.0, 57.7, 45.5), (0.0, 96.0, 43.1)),
-    nvls="plain", nvls_tree_corrected=False,
+    nvls="plain", nvls_tree_corrected=False, most_channels=32,
 )  # fmt: skip
 _2_25 = replace(
     _2_24, tag="2.25.1", ll_most=_with(_2_24.ll_most, (282.0, 90.0, 70.0)),
     ring_ll128=_with(_2_24.ring_ll128, (73.4, 73.4, 73.4)), tree_ll128=_with(_2_24.tree_ll128, (73.4, 73.4, 58.0)),
-    tree_most=_with(_2_24.tree_most, (77.4, 82.8, 72.0)),
+    tree_most=_with(_2_24.tree_most, (77.4, 82.8, 72.0)), most_channels=64,
 )  # fmt: skip
 _2_27 = replace(_2_25, tag="2.27.3", nvls="parts")
 _2_28 = replace(

@@ -24,7 +24,8 @@ def has(function: str, algorithm: str, protocol: str, job: Job) -> bool:
     if algorithm not in _GATHERED_BY if function in GATHERING else algorithm == "PAT":
         return False
     if algorithm in MULTICAST:
-        return protocol == "Simple" and job.graphs[algorithm].channels >= 2
+        graph = job.graphs[algorithm]
+        return protocol == "Simple" and graph.channels >= 2 and graph.hop == "nvlink"
     return algorithm != "PAT" or (protocol == "Simple" and pat(job))
 
 
