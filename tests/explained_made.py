@@ -114,7 +114,7 @@ def _asked(now, ranks):
         WhatIf("straggler", None, "rank 1 as fast as the median", time, 0.75 * time, None, bind),
         WhatIf("compute", 0.9, "kernels 0.9 times as fast", time, 1.06 * time, 0.3 * time, bind),
     )
-    return WhatIfs(time, time, (0.004,) * ranks, 0.88 * time, bind, slow, asked, 0.0)
+    return WhatIfs(time, time, (0.004,) * ranks, 0.88 * time, bind, slow, asked)
 
 
 def _computed(rows, last, layers, collectives, ready):

@@ -2,10 +2,10 @@
 
 Steps are made up (hopline.jobs.made) and simulated message by message; of each, traces are taken as profilers would, and only
 these are given to the what-if. ``plain``: data parallel, 2 to 16 ranks, 1 to 12 buckets, communication from hidden to
-exposed, with and without a straggler. ``hard``: drawn at random, with pipeline stages, tensor parallelism, hosts that are in
-the way, noise of 5 %, clocks 3 ms apart, ends of collectives stamped up to 7 us late, and whole microseconds in half of the
-traces. ``contended``: kernels and transfers slow one another down. Leaves with code 1 where any answer is off by more than
-5 % or refused.
+exposed, with and without a straggler, half of these slow in one kind of kernel. ``hard``: drawn at random, with pipeline
+stages, tensor parallelism, hosts that are in the way, noise of 5 %, clocks 3 ms apart, ends of collectives stamped up to 7 us
+late, and whole microseconds in half of the traces. ``contended``: kernels and transfers slow one another down. Leaves with
+code 1 where any answer is off by more than 5 % or refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def plain() -> Iterator[tuple[Job, Profiling]]:
             for size in (8_000_000, 200_000_000, 800_000_000):
                 for slow in ({}, {1: 1.3}):
                     number += 1
-                    job = Job(ranks=ranks, buckets=buckets, gradients=size, noise=0.02, slow=slow, seed=number)
+                    kernels = "gemm_backward" if number % 4 == 0 else ""
+                    slowness = {"slow": slow, "slow_in": kernels}
+                    job = Job(ranks=ranks, buckets=buckets, gradients=size, noise=0.02, seed=number, **slowness)
                     yield job, Profiling(skew=1e-3, seed=number)
 
 

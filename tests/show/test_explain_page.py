@@ -214,6 +214,24 @@ def test_what_was_not_played_whole_is_said():
     assert "too long" not in plain(page(made()))
 
 
+def test_premises_stand_once_with_the_changes_that_they_are_of():
+    explained = made()
+    first, second, *others = explained.what_ifs.answers
+    answers = (replace(first, premises=("x holds", "y holds")), replace(second, premises=("x holds",)), *others)
+    explained = replace(explained, what_ifs=replace(explained.what_ifs, answers=answers, premises=("z holds",)))
+    text = " ".join(plain(page(explained)).split())
+    names = {row.change for row in numbers(explained).what_ifs if "x holds" in row.premises}
+    assert names == {first.words, second.words}
+    assert text.count("premise: ") == 3
+    assert "premise: z holds premise: " in text
+    assert any(f"premise: {', '.join(order)}: x holds" in text for order in (list(names), list(names)[::-1]))
+    assert f"premise: {first.words}: y holds" in text
+    data = explained_json(explained)
+    assert data["premises"] == ("z holds",)
+    assert {row["change"]: row["premises"] for row in data["what_ifs"]}[first.words] == ("x holds", "y holds")
+    assert "premise" not in plain(page(replace(explained, what_ifs=replace(explained.what_ifs, answers=()))))
+
+
 def test_changes_that_were_asked_for_stand_first():
     titles = [table.title for table in tables(numbers(replace(made(), asked=True)))]
     assert titles[:2] == ["What a change would bring", "Each rank"]

@@ -120,6 +120,14 @@ def test_it_says_of_what_changes_are_and_puts_those_asked_for_first():
     assert "step 41" not in usual
 
 
+def test_premises_of_changes_stand_under_their_table():
+    explained = made()
+    text = reports.report(replace(explained, what_ifs=replace(explained.what_ifs, premises=("<z> holds",))))
+    under = text.split('id="table-what_ifs"')[1].split("</details>")[0]
+    assert "&lt;z&gt; holds" in under
+    assert text.count("Premises:") == 1
+
+
 def test_a_gain_within_the_error_is_no_help():
     explained = made()
     answers = tuple(replace(one, within_error=True) for one in explained.what_ifs.answers)

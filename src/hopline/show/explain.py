@@ -74,7 +74,8 @@ def _blocks(table: Table) -> list[Block]:
         blocks.append(Line(f"  and {left:,} more{between}", "faint"))
     if table.note:
         blocks += [Line(f"  {line}", "faint") for _, line in _sentences([table.note], WIDTH - 2)]
-    return blocks
+    told = [f"premise: {text}" for text in table.premises]
+    return [*blocks, *(Line(f"  {line}", "faint") for _, line in _sentences(told, WIDTH - 2))]
 
 
 def _cell(cell: Cell) -> str:

@@ -24,7 +24,7 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows under a title; ``left``: so many of the first columns stand left. ``kept``: so many rows a terminal
-    shows, without the columns ``wide``.
+    shows, without the columns ``wide``. ``premises``: what the rows take to be so, a line each.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Table:
     wide: tuple[str, ...] = ()
     left_out: int = 0
     weights: tuple[float, ...] = ()
+    premises: tuple[str, ...] = ()
 
 
 def time_cell(value: float | None, key: str, whole: float | None = None, bound: str = "") -> Cell:

@@ -75,6 +75,7 @@ def numbers(explained: Explained, most: int | None = None) -> Numbers:
         replay_error=played.error if played else None,
         free=played.ceiling if played else None,
         what_ifs=_what_ifs(played),
+        premises=played.premises if played and played.answers else (),
         swaps=tuple(swap for one in (played.answers if played else ()) for swap in one.prices),
         contention=_contention(played, called),
         unmatched=_short(explained.unmatched, explained.traces),
@@ -165,7 +166,7 @@ def _what_ifs(played: WhatIfs | None) -> tuple[WhatIfRow, ...]:
     rows = [
         WhatIfRow(
             one.words, one.after, one.before - one.after, one.speedup, one.ceiling, one.next,
-            one.within_error and one.before != one.after, one.at_most,
+            one.within_error and one.before != one.after, one.at_most, one.premises,
         )
         for one in played.answers
     ] if played else []  # fmt: skip

@@ -8,7 +8,16 @@ from __future__ import annotations
 from hopline.quantity import counted
 from hopline.records.blame import BETWEEN
 from hopline.show.explain_cells import Cell, Table, count_cell, size_cell, time_cell
-from hopline.show.explain_rows import PART_WORDS, Numbers, WhatIfRow, path_changes, replayed, spoken, what_if_title
+from hopline.show.explain_rows import (
+    PART_WORDS,
+    Numbers,
+    WhatIfRow,
+    path_changes,
+    premises,
+    replayed,
+    spoken,
+    what_if_title,
+)
 
 
 def parts(found: Numbers) -> Table:
@@ -60,7 +69,9 @@ def what_ifs(found: Numbers) -> Table:
         "≤: some of it may be waiting, which that change does not shorten." if bounded else "",
     )
     header = ("", "time then", "saves", "speed-up", "ceiling")
-    return Table("what_ifs", what_if_title(found), " ".join(filter(None, notes)), header, rows)
+    return Table(
+        "what_ifs", what_if_title(found), " ".join(filter(None, notes)), header, rows, premises=premises(found)
+    )
 
 
 def _saved(row: WhatIfRow, key: str, whole: float | None) -> Cell:

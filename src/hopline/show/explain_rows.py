@@ -134,7 +134,7 @@ class WhatIfRow:
     """A change: the time after it, what it saves of the replayed time, and the time if what it speeds up cost nothing.
 
     ``within``: it changes no more than the replay may be off. ``at_most``: it saves this or less, as waiting that cannot be
-    told from transfer is in what it speeds up.
+    told from transfer is in what it speeds up. ``premises``: what this answer takes to be so.
     """
 
     change: str
@@ -145,6 +145,7 @@ class WhatIfRow:
     then: str
     within: bool
     at_most: bool
+    premises: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,8 @@ class Numbers:
     ``undecided`` who came last, None for nowhere. ``*_left_out``: how many rows were cut. ``path``, and ``least``, which it is
     without its communication: None where there is none. ``replayed``: the time that changes are held against; ``free``: that
     without any communication; None where nothing was replayed. ``played``: of which step they are, "" for all that is shown;
-    ``measured``: how long that took. ``asked``: somebody asked for these changes.
+    ``measured``: how long that took. ``asked``: somebody asked for these changes. ``premises``: what all answers about changes
+    take to be so.
     """
 
     what: str
@@ -204,6 +206,7 @@ class Numbers:
     replay_error: float | None
     free: float | None
     what_ifs: tuple[WhatIfRow, ...]
+    premises: tuple[str, ...]
     swaps: tuple[Swap, ...]
     contention: tuple[SlowRow, ...]
     unmatched: tuple[str, ...]
@@ -232,6 +235,15 @@ def replayed(found: Numbers) -> str:
         f"{show(found.measured, 'time')}. The error of playing it by work, waits and usual delays alone is "
         f"{100 * found.replay_error:.1f} % at worst."
     )
+
+
+def premises(found: Numbers) -> tuple[str, ...]:
+    """What answers about changes take to be so: of all, then of some with their names before it; each once."""
+    some: dict[str, list[str]] = {}
+    for row in found.what_ifs:
+        for text in row.premises:
+            some.setdefault(text, []).append(row.change)
+    return (*found.premises, *(f"{', '.join(changes)}: {text}" for text, changes in some.items()))
 
 
 def spoken(text: str) -> str:

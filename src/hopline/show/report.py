@@ -167,8 +167,14 @@ def _tables(every: Sequence[Table]) -> Iterator[str]:
         yield (
             f"<details{few}><summary>{escape(table.title)} <small>{len(table.rows):,}</small></summary>{note}"
             f'<div class=scroll><table id="table-{table.name}"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div></details>"
+            f"<tbody>{rows}</tbody></table></div>{_premises(table)}</details>"
         )
+
+
+def _premises(table: Table) -> str:
+    if not table.premises:
+        return ""
+    return f"<p class=note>Premises:</p><ul class=note>{''.join(f'<li>{_text(text)}</li>' for text in table.premises)}</ul>"
 
 
 _MOST_OPEN = 24

@@ -7,6 +7,7 @@ reduction of all gradients at the end of the backward pass goes on beside it, an
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,8 @@ from hopline.study.swapping import collectives_of, members
 
 Rows = NDArray[np.intp]
 MOST = 1024
+_MIXED = "of which transfer cannot be told from waiting (a rank has no trace, or not all wait for all)"
+_NO_INPUTS = "of which no trace tells what work its stream waited for"
 
 
 def buckets(inferred: Inferred, setting: Setting) -> Changed:
@@ -32,9 +35,8 @@ def buckets(inferred: Inferred, setting: Setting) -> Changed:
     for number in sorted(set(inferred.activities.meeting.tolist()) - {NONE}):
         cut.meeting(number, setting)
     if not cut.done:
-        raise InputError(
-            "no collective's inputs are told by the traces (what its stream waited for): nothing can be cut"
-        )
+        why = "; ".join(cut.whole()) or "no collective is seen on two ranks or more"
+        raise InputError(f"nothing can be cut into buckets: {why}")
     return Changed(cut.made(), cut.premises(setting))
 
 
@@ -52,7 +54,7 @@ class _Cut:
         self.rows: list[tuple[int, int, int]] = []
         self.pairs: list[tuple[int, int, int]] = []
         self.drops: set[int] = set()
-        self.next, self.done, self.left = len(inferred.meetings), 0, 0
+        self.next, self.done, self.kept = len(inferred.meetings), 0, Counter[str]()
         self.start_up = start_up(inferred)
 
     def meeting(self, number: int, setting: Setting) -> None:
@@ -60,8 +62,9 @@ class _Cut:
         made = self.inferred.activities
         rows = np.flatnonzero(made.meeting == number)
         inputs = [self.inputs.get(row, NONE) for row in rows.tolist()]
-        if (made.kind[rows] != TRANSFER).any() or NONE in inputs:
-            self.left += 1
+        mixed = bool((made.kind[rows] != TRANSFER).any())
+        if mixed or NONE in inputs:
+            self.kept[_MIXED if mixed else _NO_INPUTS] += 1
             return
         for row, last in zip(rows.tolist(), inputs, strict=True):
             self._piece(row, last, self._share(number, setting))
@@ -94,8 +97,11 @@ class _Cut:
             told.append(
                 cost if self.start_up else "a further bucket costs nothing: no start-up can be told from one size"
             )
-        told += [f"{counted(self.left, 'collective')} whose inputs are not told stayed whole"] if self.left else []
-        return tuple(told)
+        return (*told, *(f"{text} stayed whole" for text in self.whole()))
+
+    def whole(self) -> list[str]:
+        """What stays whole, and why."""
+        return [f"{counted(times, 'collective')} {why}" for why, times in self.kept.items()]
 
     def _inputs(self) -> dict[int, int]:
         """Transfer -> the last kernel on another stream that it waited for."""

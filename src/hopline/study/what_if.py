@@ -15,11 +15,12 @@ from hopline.records.replay import Replay
 from hopline.records.what_if import WhatIf, WhatIfs
 from hopline.schedule.activities import COMPUTE, HOST
 from hopline.study.buckets import buckets
-from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free, straggler
+from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free
 from hopline.study.contention import contention, relieved
 from hopline.study.replay_path import TICK, parts
 from hopline.study.replay_trust import DIFFERS, Play, measured, refusal, replay_errors, standing
 from hopline.study.replaying import Inferred
+from hopline.study.straggling import straggler
 from hopline.study.swapping import priced
 
 Apply = Callable[[Inferred, Setting], Changed]
@@ -49,10 +50,16 @@ class Change:
 
 _NO_COMMUNICATION = free(*MOVES)
 
+
+def _earlier_for_nothing(inferred: Inferred, setting: Setting) -> Changed:
+    """What bounds an earlier begin: late launches hold up what comes after a collective even where it takes no time."""
+    return _NO_COMMUNICATION(replace(inferred, activities=earlier(inferred, setting).activities), setting)
+
+
 CHANGES: dict[str, Change] = {
     "communication": Change("communication {value:g} times as fast", faster(*MOVES), "factor", _NO_COMMUNICATION),
     "free": Change("communication for nothing", _NO_COMMUNICATION, "", _NO_COMMUNICATION),
-    "earlier": Change("collectives begin when their inputs are ready", earlier, "", _NO_COMMUNICATION),
+    "earlier": Change("collectives begin when their inputs are ready", earlier, "", _earlier_for_nothing),
     "buckets": Change("collectives cut into {value:g} buckets", buckets, "number", _NO_COMMUNICATION),
     "network": Change("collectives on the machine that was given", priced, "", _NO_COMMUNICATION),
     "straggler": Change("{who} as early and as fast as the others", straggler, "[rank]"),

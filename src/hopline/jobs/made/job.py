@@ -39,6 +39,8 @@ class Job:
         Relative deviation of kernels and of the host (log-normal), and what draws it. Draws do not depend on the network.
     slow, slow_host
         Rank -> factor by which its kernels, or its host, take longer.
+    slow_in
+        The name of the kernels that slow ranks are slow in; "" for all.
     """
 
     ranks: int = 8
@@ -60,6 +62,7 @@ class Job:
     seed: int = 0
     slow: Mapping[int, float] = field(default_factory=lambda: _NOBODY)
     slow_host: Mapping[int, float] = field(default_factory=lambda: _NOBODY)
+    slow_in: str = ""
 
     def __post_init__(self) -> None:
         for name in ("ranks", "tensor", "stages", "layers", "batches", "buckets"):
@@ -84,6 +87,10 @@ class Job:
                 POSITIVE.check(f"factor of rank {rank}", factor)
                 if not 0 <= rank < self.ranks:
                     raise InputError(f"rank {rank} is slow: expected ranks 0 to {self.ranks - 1}")
+
+    def slowness(self, rank: int, kernel: str) -> float:
+        """Factor by which a kernel takes longer on a rank."""
+        return self.slow.get(rank, 1) if self.slow_in in ("", kernel) else 1
 
     @property
     def block(self) -> int:

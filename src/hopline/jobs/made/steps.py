@@ -32,6 +32,7 @@ CHANNELS = 2
 """Channels of messages between stages begin here: those before are of collectives on either stream."""
 PARTS = (("gemm", 0.8), ("elementwise", 0.2))
 """Kernels of a layer, and their share of its time."""
+UPDATE = "adam_update"
 _TAIL = 4e-6
 NETWORK = Curve.line(8e-6, 20e9)
 INSIDE = Curve.line(3e-6, 200e9)
@@ -111,8 +112,8 @@ class _Stage:
         for backward, batch in order(self.job.stages, self.stage, self.job.batches):
             self._pass(backward, batch == self.job.batches - 1)
         for rank in self.ranks:
-            seconds = self.job.update * self.job.slow.get(rank, 1)
-            self.program.kernel(rank, "adam_update", seconds, on=COMMUNICATION if self.reduced else NONE)
+            seconds = self.job.update * self.job.slowness(rank, UPDATE)
+            self.program.kernel(rank, UPDATE, seconds, on=COMMUNICATION if self.reduced else NONE)
             self.program.sync(rank, _TAIL)
 
     def _pass(self, backward: bool, last: bool) -> None:
@@ -151,8 +152,9 @@ class _Stage:
         seconds = (job.backward if backward else job.forward) / job.batches
         for rank in self.ranks:
             for number, (name, share) in enumerate(PARTS):
-                taken = seconds * share * job.slow.get(rank, 1)
-                self.program.kernel(rank, f"{name}_{way}", taken, thread=int(backward), on=on if not number else NONE)
+                kernel = f"{name}_{way}"
+                taken = seconds * share * job.slowness(rank, kernel)
+                self.program.kernel(rank, kernel, taken, thread=int(backward), on=on if not number else NONE)
         if job.tensor > 1:
             for first in self.ranks[:: job.tensor]:
                 members = tuple(range(first, first + job.tensor))
