@@ -1,7 +1,7 @@
 """Changes of activities: what is faster, free, or earlier.
 
 What belongs here: from activities and a number to other activities, and what that takes to be so. Which changes there are, by
-name, is ``what_if``; cutting into buckets is ``buckets``, another machine ``swapping``, a rank like the others ``straggling``.
+name, is ``what_if``; cutting into buckets is ``buckets``, another machine ``swapping``, one rank ``catching_up``.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ from hopline.records.replay import Replay
 from hopline.records.what_if import WhatIf, WhatIfs
 from hopline.schedule.activities import COMPUTE, HOST
 from hopline.study.buckets import buckets
+from hopline.study.catching_up import straggler
 from hopline.study.changing import MOVES, Changed, Price, Setting, earlier, faster, free
 from hopline.study.contention import contention, relieved
 from hopline.study.replay_path import TICK, parts
 from hopline.study.replay_trust import DIFFERS, Play, measured, refusal, replay_errors, standing
 from hopline.study.replaying import Inferred
-from hopline.study.straggling import straggler
 from hopline.study.swapping import priced
 
 Apply = Callable[[Inferred, Setting], Changed]

@@ -1,4 +1,4 @@
-"""A rank as early and as fast as the others.
+"""A rank that catches up: as early and as fast as the others.
 
 What belongs here: which rank, what the others take for the same, and what of it that explains. A kernel's fellows are those of
 its name that other ranks run as the same one in order, of ranks that run it equally often.
