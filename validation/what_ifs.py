@@ -23,10 +23,11 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from contended import contended
 
 from hopline.curve import Curve
+from hopline.jobs.elsewhere import priced_on
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import Made, make, network
 from hopline.jobs.made.tracing import Profiling
-from hopline.jobs.what_ifs import priced_on, question, what_ifs
+from hopline.jobs.what_ifs import question, what_ifs
 from hopline.records.what_if import WRONG, WhatIfs
 
 TWICE = Curve.line(4e-6, 40e9), Curve.line(1.5e-6, 400e9)

@@ -11,11 +11,12 @@ from field import FIELD, needed
 from hopline.curve import Curve
 from hopline.errors import InputError, UnknownNameError
 from hopline.formats.kineto.reader import read_traces
+from hopline.jobs.elsewhere import priced_on
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import make, network
 from hopline.jobs.made.tracing import Profiling
 from hopline.jobs.what_ifs import answers as answers_of
-from hopline.jobs.what_ifs import inferred, priced_on, question, what_ifs
+from hopline.jobs.what_ifs import inferred, question, what_ifs
 from hopline.sim.activities import simulate_activities
 from hopline.study.what_if import CHANGES, sentence, what_if
 

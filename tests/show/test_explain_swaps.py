@@ -1,9 +1,10 @@
 """The table of what collectives take on another machine."""
 
+from hopline.jobs.elsewhere import priced_on
 from hopline.jobs.explaining import explain
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.steps import make, network
-from hopline.jobs.what_ifs import priced_on, question
+from hopline.jobs.what_ifs import question
 from hopline.quantity import show
 from hopline.show.explain import explained_json
 from hopline.show.explain_numbers import numbers

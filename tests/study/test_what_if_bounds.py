@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from hopline.jobs.elsewhere import priced_on
 from hopline.jobs.explaining import explain
 from hopline.jobs.made.job import Job
 from hopline.jobs.made.sketch import Mark, sketch
 from hopline.jobs.made.steps import make, network
-from hopline.jobs.what_ifs import inferred, priced_on, question, what_ifs
+from hopline.jobs.what_ifs import inferred, question, what_ifs
 from hopline.sim.activities import simulate_activities
 from hopline.study.findings import findings
 from hopline.study.what_if import Question, what_if

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as File
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +21,11 @@ from hopline.jobs.evidence_files import Files
 from hopline.jobs.loading import resolve
 from hopline.records.explained import Explained
 from hopline.records.trace import Trace
-from hopline.schedule.collectives.table import Collective
 from hopline.show.document import Block, Heading, Line, print_document
 from hopline.study.what_if import Question
+
+if TYPE_CHECKING:
+    from hopline.schedule.collectives.table import Collective
 
 MOST_SLICES = 400_000
 """Works of GPUs in a file for Perfetto, above which it is thinned."""
@@ -122,7 +124,7 @@ def _priced(asked: Asked, traces: Sequence[Trace]) -> tuple[Question, ...]:
     worlds = [trace.world or (trace.rank or 0) + 1 for trace in traces]
     given = {**asked.network, "ranks": asked.network["ranks"] or max(len(traces), *worlds)}
     fabric = resolve("hopline.cli.network_given:network")(**given).fabric
-    price = resolve("hopline.jobs.what_ifs:priced_on")(fabric, _by_op(asked.algorithms))
+    price = resolve("hopline.jobs.elsewhere:priced_on")(fabric, _by_op(asked.algorithms))
     words = f"collectives on {fabric.name}" + (f" by {', '.join(asked.algorithms)}" if asked.algorithms else "")
     return (resolve("hopline.jobs.what_ifs:question")("network", price, words),)
 

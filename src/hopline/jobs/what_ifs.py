@@ -1,6 +1,7 @@
 """What a change would bring to a step of which there are traces.
 
-What belongs here: traces, meetings, dependencies, the simulation and the price of collectives elsewhere handed to one another.
+What belongs here: traces, meetings, dependencies and the simulation handed to one another, and how a change is written. What
+collectives take elsewhere is ``elsewhere``.
 """
 
 from __future__ import annotations
@@ -8,37 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-
-import numpy as np
 
 from hopline.errors import InputError, UnknownNameError
-from hopline.machine.fabric import Fabric
 from hopline.quantity import show
 from hopline.records.matched import Matched
 from hopline.records.trace import Trace
 from hopline.records.what_if import WhatIfs
-from hopline.schedule.collectives.table import COLLECTIVES
-from hopline.schedule.operations import NONE, Schedule
-from hopline.schedule.shape import Shape
 from hopline.sim.activities import simulate_activities
-from hopline.sim.engine import simulate
 from hopline.study.buckets import MOST as MOST_BUCKETS
-from hopline.study.changing import Price, Priced
+from hopline.study.changing import Price
 from hopline.study.dependencies import Dependencies, depend
 from hopline.study.meetings import meet
 from hopline.study.replay_path import TICK
 from hopline.study.replay_trust import measured
 from hopline.study.replaying import Inferred, activities
 from hopline.study.what_if import ASKED, CHANGES, Question, what_if
-
-USUAL: Mapping[str, str] = {
-    "all_reduce": "ring", "all_gather": "ring", "reduce_scatter": "ring", "alltoall": "pairwise", "broadcast": "chain",
-    "reduce": "chain", "gather": "direct", "scatter": "direct", "barrier": "dissemination",
-}  # fmt: skip
-"""Algorithms that collectives are put on a machine with, where none is named."""
-MESSAGE = "send"
-"""What is one message, from one rank to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,37 +114,3 @@ def _plain(text: str, value: str) -> float | None:
         return float(value) if value else None
     except ValueError:
         raise InputError(f"--what-if {text}: expected no value") from None
-
-
-def priced_on(fabric: Fabric, algorithms: Mapping[str, str] | None = None) -> Price:
-    """What collectives take on ``fabric``, simulated; ``algorithms``: op -> algorithm of COLLECTIVES (USUAL where not named).
-
-    The price raises InputError for ranks that the fabric has not got, UnknownNameError for an unknown algorithm.
-    """
-    chosen = {**USUAL, **(algorithms or {})}
-
-    @cache
-    def price(op: str, size: int, ranks: tuple[int, ...]) -> Priced | None:
-        if op != MESSAGE and op not in chosen:
-            return None
-        key = f"broadcast-{USUAL['broadcast']}" if op == MESSAGE else f"{op}-{chosen[op]}"
-        if key not in COLLECTIVES:
-            raise UnknownNameError("algorithm", key, [name for name in COLLECTIVES if name.startswith(f"{op}-")])
-        if max(ranks) >= fabric.ranks:
-            raise InputError(
-                f"rank {max(ranks)} on {fabric.name} with {fabric.ranks} ranks: expected a machine of all ranks"
-            )
-        made = COLLECTIVES[key].build(Shape(len(ranks), size))
-        return Priced(
-            simulate(_placed(made, ranks, fabric.ranks), fabric).time, "message" if op == MESSAGE else chosen[op]
-        )
-
-    return price
-
-
-def _placed(made: Schedule, ranks: tuple[int, ...], count: int) -> Schedule:
-    """A schedule on some of ``count`` ranks."""
-    place = np.array([*ranks, NONE], np.int32)
-    columns = made.columns
-    moved = replace(columns, rank=place[columns.rank], peer=place[columns.peer])
-    return replace(made, ranks=count, columns=moved, promise=None)
