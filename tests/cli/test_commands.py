@@ -442,6 +442,7 @@ def test_measure(capsys, made_up):
 
 @pytest.mark.parametrize(("name", "file"), [("mine.toml", "mine.toml"), ("below/x", "below/x")])
 def test_measure_saves_to_a_file(capsys, made_up, name, file):
+    Path(file).parent.mkdir(exist_ok=True)
     code, out, _ = hopline(capsys, "measure", "--save", name)
     assert code == 0
     assert f"Machine: {file}" in out

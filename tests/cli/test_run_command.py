@@ -12,9 +12,11 @@ from click.testing import CliRunner
 
 from hopline.cli.run import run
 from hopline.errors import DataMismatchError, HoplineError, RunError
-from hopline.jobs import executing
+from hopline.jobs import executing, schedules
 from hopline.run import mpirun
 from hopline.run.mpi import Started
+from hopline.schedule.collectives.table import COLLECTIVES
+from hopline.schedule.shape import Shape
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "run"))
 from rooms import hold
@@ -105,9 +107,27 @@ def test_a_trace_and_a_picture_are_of_the_middle_repeat(room, tmp_path):
     ]
     assert len(slices) == 10
     assert "<svg" in plot.read_text()
-    again = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--trace", trace)
-    assert isinstance(again.exception, HoplineError)
-    assert "exists: choose another file" in str(again.exception)
+    before = trace.read_bytes(), plot.read_bytes()
+    again = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--repeats", "3", "--trace", trace, "--plot", plot)
+    assert again.exit_code == 0
+    kept = {file.name.partition(".")[0]: file for file in tmp_path.glob("*.bak")}
+    assert (kept["t"].read_bytes(), kept["p"].read_bytes()) == before
+    for file in kept.values():
+        assert f"(what was there is now {file.name})" in again.output
+
+
+@pytest.mark.parametrize("option", ["--trace", "--plot"])
+def test_nothing_can_be_shown_of_repeats_of_an_earlier_run(room, tmp_path, option):
+    words = ("all_reduce-ring", "-n", "2", "--size", "1KiB", "--repeats", "3", "--out", tmp_path / "r.jsonl")
+    assert typed(*words).exit_code == 0
+    shown = tmp_path / {"--trace": "t.json", "--plot": "t.svg"}[option]
+    again = typed(*words, option, shown)
+    assert again.exit_code == 2
+    assert f"{option}: shows a repeat of this run, and all 3 are in " in again.output
+    assert not shown.exists()
+    more = (*words[:-4], "--repeats", "4", *words[-2:])
+    assert typed(*more, option, shown).exit_code == 0
+    assert shown.exists()
 
 
 def test_a_file_says_its_ranks_and_its_messages_are_verified(room, tmp_path):
@@ -119,6 +139,46 @@ def test_a_file_says_its_ranks_and_its_messages_are_verified(room, tmp_path):
     assert one["ranks"] == 3
     assert one["checked_bytes"] == 1500
     assert "@" in one["benchmark"]
+
+
+def test_sizes_of_a_file_say_what_they_count(room, tmp_path):
+    file = tmp_path / "m.csv"
+    file.write_text("src,dst,bytes\n0,1,1000\n1,2,500\n")
+    page = typed(file, "--repeats", "2").output
+    assert "busiest rank sends" in page
+    assert "busbw" not in page
+    assert json.loads(typed(file, "--repeats", "2", "--json").stdout)["runs"][0]["size_is"] == "busiest rank sends"
+    assert "busiest rank sends" not in typed("all_reduce-ring", "-n", "2", "--size", "1KiB", "--repeats", "2").output
+    ring = tmp_path / "ring.xml"
+    schedules.write(COLLECTIVES["all_reduce-ring"].build(Shape(2, 4096)), ring, None)
+    page = typed(ring, "--size", "8KiB,16KiB", "--repeats", "2").output
+    assert "note: 8 KiB is asked for: all_reduce-ring is made for 4 KiB" in page
+    assert "note: 16 KiB is asked for" in page
+    assert "\nbusiest rank sends 8 KiB\n" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--trace x.txt", "expected a name that ends in .json or .json.gz"),
+        ("--trace nodir/x.json", "there is no folder nodir"),
+        ("--out nodir/x.jsonl", "there is no folder nodir"),
+        ("--plot nodir/x.svg", "there is no folder nodir"),
+        ("--out /proc/x.jsonl", "/proc/x.jsonl cannot be written: "),
+        ("--plot mine.svg", "exists and is no picture of hopline's"),
+        ("--trace mine.json", "exists and is no trace of hopline's"),
+        ("--out mine.json", "exists and is not a samples file of hopline"),
+    ],
+)
+def test_outputs_that_cannot_be_are_refused_before_anything_runs(monkeypatch, tmp_path, words, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(executing, "executing", lambda *_: pytest.fail("ran"))
+    for name in ("mine.svg", "mine.json"):
+        (tmp_path / name).write_text("mine")
+    done = typed("all_reduce-ring", "-n", "2", "--size", "1KiB", *words.split())
+    assert isinstance(done.exception, HoplineError)
+    assert said in str(done.exception)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.json", "mine.svg"]
 
 
 def test_a_full_disk_still_prints_what_was_timed(room):
@@ -137,6 +197,7 @@ def test_a_full_disk_still_prints_what_was_timed(room):
         ("all_reduce-ring --size 1KiB", "needs -n"),
         ("all_reduce-ring -n 2", "needs --size"),
         ("all_reduce-ring -n 2 --size 1KiB,2KiB --trace t.json", "--trace: shows one size, and --size has 2"),
+        ("barrier-dissemination -n 2 --size 1KiB", "--size: barrier-dissemination moves no bytes"),
         ("all_reduce-ring -n 2 --size 1KiB --chunks 3", "--chunks means nothing to all_reduce-ring"),
         ("all_reduce-ring -n 2 --size 1KiB --transport tcp", "'tcp' is not one of"),
         ("all_reduce-ring -n 2 --size 1KiB --repeats 0", "--repeats"),

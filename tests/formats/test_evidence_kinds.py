@@ -26,6 +26,7 @@ SAMPLES = {
     "flight": [
         *(pickle.dumps(DUMP, protocol) for protocol in range(6)), pickle.dumps([entry(0)], 2), json.dumps(DUMP).encode(),
         json.dumps([entry(0)]).encode(), b"cos\nsystem\n(S'id'\ntR.",
+        b'{"comm_lib_version":"2.27","pg_config":{},"pg_status":{},"version":"2.10"}',
     ],
     "execution": [b'{"schema": "1.0.1", "nodes": []}', b'{"workload_graph": []}', b"\x07\n\x050.0.4"],
     "log": [

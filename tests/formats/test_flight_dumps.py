@@ -318,6 +318,71 @@ def test_values_without_an_end_beside_the_calls(tmp_path, key):
             assert all((group.name + group.about).isprintable() for group in dump.groups.values())
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_dump_without_calls(tmp_path, as_json):
+    """As JSON it has no list of entries (``FlightRecorderDetail.hpp``, dump_json); its status tells whether calls were made."""
+    dump = document([])
+    if as_json:
+        del dump["entries"]
+    read = flight.read(save(tmp_path, 2, dump, as_json=as_json))
+    assert (read.rank, read.calls, read.told, [*read.groups]) == (2, (), (), ["0"])
+    dump["pg_status"] = {"0": {"last_enqueued_collective": "7"}}
+    (told,) = flight.read(save(tmp_path, 2, dump, as_json=as_json)).told
+    assert "has no calls, but the state of groups that made some" in told
+
+
 def test_one_call_millions_of_times_is_refused_at_once(tmp_path):
     with at_most(5), pytest.raises(FormatError, match="has 600,000 calls: expected at most 262,144"):
         flight.read(save(tmp_path, 0, document([entry(0)] * 600_000)))
+
+
+@pytest.mark.parametrize(
+    "key", ["time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns", "timeout_ms"]
+)
+@pytest.mark.parametrize("value", [5, -7, (1 << 63) - 1, 1 << 70, True, "x", [1], 1.5])
+def test_times_that_are_none_count_as_not_told(tmp_path, key, value):
+    """A call of 1970 would have waited for half a century."""
+    if key == "timeout_ms" and value in (5, 1.5):
+        return
+    read = flight.read(save(tmp_path, 0, document([entry(0), entry(1, **{key: value}), entry(2)])))
+    field = key.removesuffix("_ns").removesuffix("_ms").rpartition("_")[2]
+    assert [getattr(call, field) is None for call in read.calls] == [False, True, False]
+    (told,) = read.told
+    assert f"has 1 call with a time that is none ({key}=" in told
+
+
+@pytest.mark.parametrize("value", [None, 0, -1])
+def test_times_that_are_not_there_are_no_defect(tmp_path, value):
+    keys = ("time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns", "timeout_ms")
+    read = flight.read(save(tmp_path, 0, document([entry(0, **dict.fromkeys(keys, value))])))
+    assert read.told == ()
+    assert read.calls[0].created is read.calls[0].timeout is None
+
+
+@pytest.mark.parametrize("value", ["false", 2, None, [], 0.5])
+def test_a_kind_of_call_that_is_neither(tmp_path, value):
+    with pytest.raises(FormatError, match=r"entry 0 has is_p2p=.*: expected true or false"):
+        flight.read(save(tmp_path, 0, document([entry(0, is_p2p=value)])))
+
+
+def test_calls_that_stand_twice_count_once(tmp_path):
+    calls = [entry(i) for i in range(4)]
+    once, twice = (flight.read(save(tmp_path, 0, document(each))) for each in (calls, calls * 2))
+    assert twice.calls == once.calls
+    assert (twice.whole, twice.gaps, twice.reached) == (once.whole, once.gaps, once.reached)
+    (told,) = twice.told
+    assert told.endswith("has 4 calls a second time, alike in all: each counts once")
+    (told,) = flight.read(save(tmp_path, 0, document([*calls, entry(3, state="started")]))).told
+    assert told.endswith("has record 3 twice")
+
+
+@pytest.mark.parametrize("ranks", ["[0, x]", [0, -1], [True], 5, "all", [2**40], {"a": 1}])
+def test_members_that_are_none_are_told(tmp_path, ranks):
+    dump = document([entry(0)])
+    dump["pg_config"]["0"]["ranks"] = ranks
+    read = flight.read(save(tmp_path, 0, dump))
+    assert read.groups["0"].ranks == ()
+    assert any("has groups whose ranks are none (" in told for told in read.told)
+    for fine in ("[0, 1, ..., 7]", "", None, []):
+        dump["pg_config"]["0"]["ranks"] = fine
+        assert flight.read(save(tmp_path, 0, dump)).told == ()

@@ -213,10 +213,41 @@ def test_empty_and_wrong_tables(tmp_path):
     refused(Export(tmp_path / "b.sqlite", without(KERNEL, "streamId", "end")).done(), "has no column end, streamId")
     export = Export(tmp_path / "c.sqlite")
     export.kernel("soon", 2)
-    refused(export.done(), "holds 'soon' where a number belongs")
+    refused(export.done(), "holds 'soon' where a whole number belongs")
     export = Export(tmp_path / "d.sqlite")
-    export.kernel(b"\0\1", 2)
-    refused(export.done(), "where a number belongs")
+    export.kernel(b"\xff\1", 2)
+    refused(export.done(), "where a whole number belongs")
+
+
+@pytest.mark.parametrize("value", [1.5, 1e300, float("inf")])
+def test_floats_are_no_times_unless_they_are_whole(tmp_path, value):
+    export = Export(tmp_path / "c.sqlite")
+    export.kernel(1, value)
+    refused(export.done(), f"holds {value!r} where a whole number belongs")
+
+
+def test_columns_of_floats_that_are_whole(tmp_path):
+    floats = {**TABLES, KERNEL: TABLES[KERNEL].replace("INT", "REAL")}
+    export = Export(tmp_path / "x.sqlite", floats)
+    export.kernel(1_000_000_001, 1_000_000_008)
+    (trace,) = nsys.read_traces(export.done())
+    assert (trace.events.end - trace.events.start).tolist() == [7]
+
+
+@pytest.mark.parametrize("byte", [b"\xff", b"\x07"])
+def test_a_damaged_schema_is_one_line(tmp_path, byte):
+    """What SQLite says of it quotes the file, which need be no UTF-8 and not printable."""
+    export = Export(tmp_path / "x.sqlite")
+    export.kernel(1, 2)
+    path = tmp_path / "hurt.sqlite"
+    with open(export.done(), "rb") as file:
+        data = file.read()
+    old = b"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET"
+    assert old in data
+    path.write_bytes(data.replace(old, old[:-3] + byte + b"Y("))
+    with pytest.raises(FormatError, match="is damaged") as error:
+        nsys.read_traces(str(path))
+    assert str(error.value).isprintable()
 
 
 def test_views_are_not_run(tmp_path):

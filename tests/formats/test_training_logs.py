@@ -265,10 +265,53 @@ def test_ranks_with_labels_have_medians(tmp_path):
 def test_numbers_with_commas_and_without_value(tmp_path):
     log = read(tmp_path, [megatron(1, "12,345.6"), megatron(2, "1,234,567.0"), megatron(3, "nan"), megatron(4, "inf")])
     assert log.time == pytest.approx([12.3456, 1234.567])
-    assert "2 steps without a usable time left out" in log.told
+    assert "2 steps without a usable time left out (none, or above 30 days)" in log.told
     log = read(tmp_path, [megatron(1, "nan"), megatron(1, 7.0), megatron(2, "nan")])
     assert (log.step.tolist(), log.time.tolist()) == ([1], [0.007])
-    assert "1 step without a usable time left out" in log.told
+    assert "1 step without a usable time left out (none, or above 30 days)" in log.told
+
+
+@pytest.mark.parametrize("time", ["1e18", "9" * 400, "1e308", "2592000001"])
+def test_a_time_that_no_step_takes_is_left_out_and_told(tmp_path, time):
+    log = read(tmp_path, [megatron(1, 5.0), megatron(2, time), megatron(3, 6.0)])
+    assert log.step.tolist() == [1, 3]
+    assert "1 step without a usable time left out (none, or above 30 days)" in log.told
+    with pytest.raises(FormatError, match="of at most 30 days"):
+        read(tmp_path, [megatron(1, time)])
+
+
+def test_a_year_that_is_none_makes_no_step(tmp_path):
+    rows = [titan(i, f"00:{i:02d}") for i in range(9)]
+    log = read(tmp_path, [*rows[:5], rows[5].replace("2025-", "9025-"), *rows[6:]])
+    assert log.time.max() == 1.0
+    assert any("above 30 days" in remark for remark in log.told)
+
+
+def test_a_number_that_no_job_comes_to_is_no_step(tmp_path):
+    """Else the next step would stand for as many as lie between."""
+    log = read(tmp_path, [megatron(1, 5.0), megatron(10**17, 5.0), megatron(3, 6.0)])
+    assert log.step.tolist() == [1, 3]
+    assert any(remark.startswith("1 line left out: ") and "10,000,000,000 or more" in remark for remark in log.told)
+
+
+def test_timers_that_no_step_takes_are_left_out_and_told(tmp_path):
+    timers = [
+        "(min, max) time across ranks (ms):",
+        "    forward ......: (1.5, 2.5)",
+        f"    backward ......: (1.5, {'9' * 400})",
+    ]
+    by_rank = ["times across ranks (ms):", "  optimizer:", f"     rank  0: {'9' * 40}", "     rank  1: 12.0"]
+    log = read(tmp_path, [row for i in range(3) for row in (megatron(i, 5.0), *timers, *by_rank)])
+    assert {name: timer.most.tolist() for name, timer in log.timers.items()} == {
+        "forward": [0.0025] * 3, "optimizer": [0.012] * 3
+    }  # fmt: skip
+    assert "6 times of timers above 30 days left out" in log.told
+
+
+def test_a_log_that_was_turned_round(tmp_path):
+    """No step goes on, so that no rank is in another's way."""
+    log = read(tmp_path, [megatron(i, 1000.0) for i in range(60, 0, -1)])
+    assert len(log) == 60
 
 
 def seconds(step, clock):

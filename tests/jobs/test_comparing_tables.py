@@ -61,6 +61,10 @@ def test_the_columns_their_order_and_the_closed_form_of_a_ring(tmp_path):
     assert (found.title, found.left) == ("all_reduce, 8 ranks, int8, NVIDIA H100 80GB HBM3, NCCL 2.29.2", ())
     assert found.size.tolist() == SIZES
     assert np.isnan(found.low).all()
+    for model in (LINE, FITTED):
+        column = found.column(model)
+        assert np.flatnonzero(np.isnan(column.time)).tolist() == [0, len(SIZES) - 1]
+        assert column.basis.endswith("(— at the first and the last, which are never left out)")
     ring = 14 * (ALPHA + np.array(SIZES) / 8 / BETA)
     assert found.column(CLOSED_FORM).time == pytest.approx(ring, rel=1e-6)
     assert found.column(CLOSED_FORM).basis.startswith(
@@ -128,7 +132,6 @@ def test_a_file_without_sends_is_refused(tmp_path):
         ({"version": "2.18.1"}, {}, "the tuner of NCCL 2.18.1 is not known here"),
         ({"library": "oneCCL"}, {}, "it ran on oneCCL, not NCCL"),
         ({"ranks": 16}, {}, "on how many nodes the 16 ranks are is not in the file (--nodes)"),
-        ({"ranks": 9}, {"nodes": 2}, "9 ranks on 2 nodes"),
     ],
 )
 def test_the_tuner_is_left_out_with_the_reason(tmp_path, made, stated, reason):
@@ -141,7 +144,7 @@ def test_what_is_stated_counts_where_the_file_is_silent(tmp_path):
     (found,) = compare(table(tmp_path, device="Some GPU", ranks=16), architecture="ampere", nodes=2)
     assert found.column(TUNER).basis == "the tuner of NCCL 2.29.2 on 16 GPUs (ampere), 2 nodes"
     assert not any("one node" in one.text for one in found.premises)
-    (told,) = compare(table(tmp_path), architecture="hopper", version="2.29.2", ranks=8, cpu="amd")
+    (told,) = compare(table(tmp_path), architecture="hopper", version="2.29.2", ranks=8)
     assert told.column(TUNER).basis == "the tuner of NCCL 2.29.2 on 8 GPUs (hopper), 1 node"
 
 
@@ -158,6 +161,83 @@ def test_what_is_stated_must_not_be_other_than_what_the_file_says(tmp_path, stat
     device = "NVIDIA GH200" if "cpu" in stated else "NVIDIA H100 80GB HBM3"
     with pytest.raises(InputError, match=f"^{re.escape(said)}"):
         compare(table(tmp_path, device=device), **stated)
+
+
+@pytest.mark.parametrize(
+    ("made", "stated", "said"),
+    [
+        ({}, {"nodes": 3}, "--nodes 3: 8 ranks on 3 nodes: expected nodes that hold equally many"),
+        (
+            {},
+            {"nic": 5e10},
+            "--nic: on one node nothing goes over a network, and all ranks are on one (--nodes says how many",
+        ),
+        ({}, {"cpu": "amd"}, "--cpu: on one node nothing goes over a network"),
+        ({}, {"cpu": "amd", "nodes": 1}, "--cpu: on one node nothing goes over a network"),
+    ],
+)
+def test_what_is_stated_must_mean_something(tmp_path, made, stated, said):
+    with pytest.raises(InputError, match=f"^{re.escape(said)}"):
+        compare(table(tmp_path, **made), **stated)
+
+
+def test_what_means_something_to_one_table_is_not_refused(tmp_path):
+    file = tmp_path / "both.csv"
+    rows = [
+        f"F,2.29.2,NVIDIA H100 80GB HBM3,all_reduce,NCCL,int8,{n},{m},{0.02 + m / 1e8}" for n in (2, 8) for m in SIZES
+    ]
+    few, many = compare(write(file, HEAD, *rows), nodes=4, nic=5e10)
+    assert reasons(few)[TUNER] == "2 ranks on 4 nodes: expected nodes that hold equally many"
+    assert "8 GPUs (hopper), 4 nodes" in many.column(TUNER).basis
+
+
+NCCL_TABLE = """{ranks}
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+   536870912     134217728     float     sum      -1   2156.8  248.92  493.94      0   2093.7  256.42  508.83      0
+  1073741824     268435456     float     sum      -1   3574.4  300.40  596.10      0   3565.5  301.15  597.59      0
+  2147483648     536870912     float     sum      -1   6264.0  342.83  680.30      0   6258.4  343.14  680.91      0
+  4294967296    1073741824     float     sum      -1    11469  374.47  743.09      0    11435  375.61  745.36      0
+# Avg bus bandwidth    : 688.487
+"""
+
+
+def listing(tmp_path, *ranks):
+    lines = [
+        f"#  Rank {rank} Group  0 Pid  14840 on host{rank // 4:03} device  3 [0x01] NVIDIA Graphics" for rank in ranks
+    ]
+    return write(tmp_path / "n.log", NCCL_TABLE.format(ranks="\n".join(lines) or "#"))
+
+
+@pytest.mark.parametrize("stated", [64, 129, 143])
+def test_ranks_that_agree_with_nothing_in_the_file_are_refused(tmp_path, stated):
+    said = (
+        f"-n {stated}: the log says 144 or more by its list, which has rank 143, 128 by busbw/algbw; expected a number"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(said)}"):
+        compare(listing(tmp_path, 143), ranks=stated, architecture="hopper")
+
+
+def test_ranks_that_one_statement_of_the_file_agrees_with_are_taken(tmp_path):
+    file = listing(tmp_path, 143)
+    (silent,) = compare(file)
+    open_ = "the number of ranks is open: the file says 144 or more by its list, which has rank 143, 128 by busbw/algbw (-n)"
+    assert reasons(silent)[CLOSED_FORM] == reasons(silent)[TUNER] == open_
+    for ranks in (128, 144):
+        (found,) = compare(file, ranks=ranks, architecture="hopper", version="2.27.3")
+        assert reasons(found)[TUNER] == f"on how many nodes the {ranks} ranks are is not in the file (--nodes)"
+    (placed,) = compare(file, ranks=128, nodes=16, architecture="hopper", version="2.27.3")
+    assert "128 GPUs (hopper), 16 nodes" in placed.column(TUNER).basis
+
+
+def test_a_few_ranks_of_an_open_number_are_taken_to_be_on_one_node_and_said_to_be(tmp_path):
+    head = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong"
+    rows = [
+        f"{m} {m // 4} float none 0 {m / 1e5:.1f} 100.00 100.00 0 {m / 1e5:.1f} 100.00 100.00 0" for m in SIZES[-6:]
+    ]
+    file = write(tmp_path / "few.log", "#  Rank  6 Group  0 Pid  14 on host000 device  3 [0x01] X", head, *rows)
+    (found,) = compare(file, ranks=8, architecture="hopper", version="2.27.3")
+    assert found.column(TUNER).basis.endswith("8 GPUs (hopper), 1 node")
+    assert status(found, "all 8 ranks are on one node") == "unknown"
 
 
 def test_hosts_that_a_log_tells_are_not_stated_otherwise():
@@ -206,7 +286,7 @@ def test_placements_tell_the_nodes(tmp_path):
     (found,) = compare(profile(tmp_path, "all_reduce", [4], ranks=8), version="2.29.2")
     assert found.column(TUNER).basis.endswith("8 GPUs (hopper), 2 nodes")
     (odd,) = compare(profile(tmp_path, "all_reduce", [3], ranks=8), version="2.29.2")
-    assert "on how many nodes" in reasons(odd)[TUNER]
+    assert reasons(odd)[TUNER] == "8 ranks, 3 on each node: expected nodes that hold equally many"
 
 
 def test_a_log_of_nccl_tests_tells_hosts_and_version_and_needs_the_architecture():
@@ -271,11 +351,19 @@ def test_samples_of_ours_have_no_tuner_and_no_quartiles(tmp_path):
     assert found.time[0] == pytest.approx(2e-5 + SIZES[0] / 1e9)
 
 
+def test_a_table_of_which_nobody_says_what_it_is_of_is_not_called_no_collective(tmp_path):
+    rows = [
+        f"{m} {m // 4} float none -1 {m / 1e5:.1f} 100.00 100.00 0 {m / 1e5:.1f} 100.00 100.00 0" for m in SIZES[-6:]
+    ]
+    (found,) = compare(write(tmp_path / "unnamed.log", *rows))
+    assert set(reasons(found).values()) == {"the file does not say what was measured (hopline fit fits any table)"}
+
+
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
-        ("osu-mbw-mr.out", "mbw_mr is a stream of messages, no time of a collective"),
-        ("netpipe-tcp.log", "latency is no collective"),
+        ("osu-mbw-mr.out", "mbw_mr is a stream of messages, no time of a collective (hopline fit fits any table)"),
+        ("netpipe-tcp.log", "latency is no collective (hopline fit fits any table)"),
         ("nccl-one-rank.log", "one rank ran: no network was used"),
     ],
 )

@@ -59,6 +59,14 @@ def test_an_execution_trace(tmp_path):
     assert "1 call without a size" in plain(answer.blocks)
 
 
+def test_the_schema_of_an_execution_trace_is_printable(tmp_path):
+    path = tmp_path / "et.json"
+    path.write_text('{"schema": "1.0\\u001b[2J\\n", "nodes": [{"id": 1, "name": "x", "ctrl_deps": 1}]}')
+    answer = evidence.answer([str(path)])
+    assert "\x1b" not in plain(answer.blocks)
+    assert r"PyTorch execution trace 1.0\x1b[2J\n" in plain(answer.blocks)
+
+
 def test_kinds_are_kept_apart(tmp_path):
     paths = [*dumps(tmp_path), log(tmp_path)]
     assert evidence.by_kind(paths) == {"flight": paths[:4], "log": paths[4:]}

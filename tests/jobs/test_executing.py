@@ -228,7 +228,7 @@ def test_a_given_rank_that_is_gone_ends_all_after_what_was_timed_is_kept(tmp_pat
     with given:
         ran = execute([found()], "gloo", given=given, file=tmp_path / "r.jsonl")
         assert not given.transport.aborted
-    assert "rank 0 failed: ConnectionError: another rank is gone" in str(ran.trouble)
+    assert "rank 0 failed: another rank is gone" in str(ran.trouble)
     assert given.transport.aborted == [2]
     (line,) = capsys.readouterr().err.splitlines()
     assert line == f"hopline: {ran.trouble}"

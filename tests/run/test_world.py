@@ -160,7 +160,7 @@ def test_a_failure_amid_a_burst_ends_all_with_one_line(ranks, monkeypatch, capsy
         assert [type(event) for event in events] == [Started]
     assert gone(threads)
     assert (0, 2) in post.aborted
-    assert "hopline: rank 0 failed: MemoryError: no room" in capsys.readouterr().err.splitlines()
+    assert "hopline: rank 0 failed: out of memory: no room" in capsys.readouterr().err.splitlines()
 
 
 def test_mpi_that_knows_nothing_of_the_ranks_is_one_clear_error(monkeypatch):

@@ -73,12 +73,16 @@ def test_html_needs_no_network(tmp_path):
     assert "https://cdn.jsdelivr.net/npm/vega@" not in page
 
 
-def test_saving_again_replaces_the_picture(tmp_path):
+def test_saving_again_keeps_another_picture_under_a_dated_name(tmp_path):
     file = tmp_path / "p.svg"
-    images.save(SPECS["one point"], file)
+    assert images.save(SPECS["one point"], file) is None
     first = file.read_bytes()
-    images.save(SPECS["fit"], file)
-    assert file.read_bytes() != first
+    assert images.save(SPECS["one point"], file) is None
+    kept = images.save(SPECS["fit"], file)
+    assert kept.read_bytes() == first != file.read_bytes()
+    assert sorted(tmp_path.iterdir()) == sorted([file, kept])
+    assert images.written(file, kept) == f"{file} (what was there is now {kept.name})"
+    assert re.fullmatch(r"p\.\d{8}-\d{6}-\d{6}\.bak", kept.name)
 
 
 @pytest.mark.parametrize("ending", images.IMAGES)

@@ -4,7 +4,7 @@ import pytest
 from flight_dumps import batch, document, entry, numbered, save
 
 from hopline.formats import flight
-from hopline.records.hang import COMPLETED, UNKNOWN
+from hopline.records.flight import COMPLETED, UNKNOWN
 from hopline.show.document import plain
 from hopline.show.hang import page
 from hopline.study.hangs import explain

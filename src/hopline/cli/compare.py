@@ -10,13 +10,14 @@ from typing import Any
 
 import click
 
+from hopline.cli import compare_options as options
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.progress import progress
 from hopline.cli.run import OneOfRanks, check_timed, founds_of, led, tell
 from hopline.cli.run_page import gone_on
-from hopline.cli.schedule_options import shape_options
-from hopline.errors import INTERRUPTED, InputError, UnknownNameError
-from hopline.jobs import executing, machines, measuring
+from hopline.cli.schedule_options import SIZE, shape_options
+from hopline.errors import INTERRUPTED, InputError
+from hopline.jobs import executing, machines, measuring, outputs
 from hopline.jobs.comparing import logs
 from hopline.jobs.comparing.real_ranks import Beside
 from hopline.jobs.comparing.real_ranks import compare as beside_ranks
@@ -24,10 +25,10 @@ from hopline.jobs.loading import resolve
 from hopline.machine.executor import executor_of
 from hopline.model.nccl.numbers import ARCHITECTURES, NET_OVERHEAD
 from hopline.run.executing.transports import TRANSPORTS
-from hopline.schedule.collectives.table import COLLECTIVES
 from hopline.show import comparison as pages
 from hopline.show import images
 from hopline.show.document import Block, Heading, Line, print_document
+from hopline.show.schedule import remarks
 
 EPILOG = """\b
 Examples:
@@ -36,13 +37,11 @@ Examples:
   hopline compare all_reduce-ring -n 2 --size 1KiB..16MiB
   hopline compare all_reduce-ring -n 2 --size 1KiB..16MiB --out ring.jsonl   # what hopline run wrote is not run again
   hopline compare all_reduce.log --arch hopper        # a log of nccl-tests beside fits and NCCL's tuner
-  hopline compare nccl-2.29.csv --sends sends.csv --plot errors.svg
+  hopline compare nccl-2.29.csv --sends sends.csv --table 1 --plot errors.svg
 """
-_RANKS = ("transport", "size", "repeats", "out", "machine", "hierarchy", "chunks", "targets")
-_STATED = ("nodes", "arch", "version", "cpu", "within", "between", "nic")
+_STATED = ("ranks", "nodes", "version", "cpu", "channels", "within", "between", "nic")
 _MOST, _FEW = 40, 12
 """Sizes that are shown of one table, and of each of several; --json has all."""
-_LOGS = ("sends", "sends_table", "algorithm", "table", *_STATED)
 
 
 @click.command(cls=OneOfRanks, epilog=EPILOG)
@@ -58,28 +57,37 @@ _LOGS = ("sends", "sends_table", "algorithm", "table", *_STATED)
     metavar="N",
     help="Real ranks: how many. Log: where it does not say.",
 )
-@quantity("--size", "size", "Real ranks: bytes, as nccl-tests counts them.", many=True)
-@shape_options
+@quantity("--size", "size", f"Real ranks: {SIZE[0].lower()}{SIZE[1:]}", many=True)
+@shape_options("Real ranks: rings at once (1). Log: channels that NCCL's search found, with --within.")
 @click.option(
     "--repeats", type=click.IntRange(1), metavar="K",
     help=f"Real ranks: how often each is carried out.  [default: {executing.REPEATS}]",
 )  # fmt: skip
-@click.option("--out", type=click.Path(path_type=File), help="Real ranks: samples file to begin or go on with.")
+@click.option(
+    "--out", type=click.Path(path_type=File), metavar="FILE",
+    help="Real ranks: samples file to begin or go on with (default: a new one).",
+)  # fmt: skip
 @click.option("--machine", metavar="NAME|FILE", help="Real ranks: what formula and simulation go by.  [default: local]")
 @click.option("--sends", metavar="FILE", help="Log: measured single sends, for the closed form.")
 @click.option(
     "--sends-table", type=click.IntRange(1), metavar="K", help="Log: which table of --sends, where several would do."
 )
-@click.option("--algorithm", metavar="NAME", help="Log: whose closed form; fastest: of all.  [default: ring]")
+@click.option(
+    "--algorithm", metavar="NAME", help="Log: whose closed form is made of --sends; fastest: of all.  [default: ring]"
+)
 @click.option("--arch", type=click.Choice(ARCHITECTURES), help="Log: GPUs, where it does not say, for NCCL's tuner.")
 @click.option(
     "--nodes", type=click.IntRange(1), metavar="N", help="Log: nodes that hold the ranks, where it does not say."
 )
 @click.option("--nccl", "version", metavar="VERSION", help="Log: NCCL's version, where it does not say.")
-@click.option("--cpu", type=click.Choice(tuple(NET_OVERHEAD)), help="Log: CPU vendor, where it does not say.")
-@quantity("--within", "bandwidth", "Log: of each of NCCL's --channels inside of a node,")
-@quantity("--between", "bandwidth", "and between nodes.")
-@quantity("--nic", "bandwidth", "Or the NIC of each GPU, from which they are worked out.")
+@click.option(
+    "--cpu",
+    type=click.Choice(tuple(NET_OVERHEAD)),
+    help="Log: CPU vendor, where it does not say and ranks are on several nodes.",
+)
+@quantity("--within", "bandwidth", "Log: rate of each of NCCL's --channels inside of a node.")
+@quantity("--between", "bandwidth", "Log: rate of each of them between nodes (default: as --within).")
+@quantity("--nic", "bandwidth", "Log: the NIC of each GPU on several nodes, from which channels are worked out.")
 @click.option("--table", type=click.IntRange(1), metavar="K", help="Log: only this one of its tables.")
 @plot_option("times against size (of a log with several tables: with --table)")
 @json_option
@@ -89,45 +97,35 @@ def compare(what: str, plot: File | None, as_json: bool, **told: Any) -> None:
     With the NAME of a collective's algorithm, or the file of a SCHEDULE: it is carried out on real ranks as hopline run does,
     and the closed form and the simulation on the machine measured here stand beside. With a LOG, or a table of measured
     collectives: the closed form, a line and a reading fitted to it (each size predicted without itself), and NCCL's tuner.
+
+    An option that nothing here goes by is refused. A picture that hopline drew before is kept under a dated name (.bak); any
+    other file that is there is refused, and no folder is made.
     """
-    if plot is not None:
-        images.check_ending(plot)
-        images.check_free(plot)
-    if told["sends_table"] is not None and told["sends"] is None:
-        raise click.UsageError("--sends-table: names a table of --sends FILE, which is not given")
+    options.check_alone(told)
     if logs.is_log(what):
-        _refuse(told, _RANKS, f"{what} is a log, measured already")
+        options.refuse_of_ranks(told, what)
         _log(what, told, plot, as_json)
         return
-    _refuse(told, _LOGS, f"{what} is carried out on real ranks, and is no log")
+    options.refuse_of_logs(told, what)
     _ranks(what, told, plot, as_json)
 
 
-def _refuse(told: dict[str, Any], names: tuple[str, ...], why: str) -> None:
-    """Raise UsageError for an option that means nothing here."""
-    for name in names:
-        if told[name] not in (None, ()):
-            option = {"version": "--nccl"}.get(name, "--" + name.replace("_", "-"))
-            raise click.UsageError(f"{option}: {why}")
-
-
 def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
-    known = ("fastest", *dict.fromkeys(entry.algorithm for entry in COLLECTIVES.values()))
-    if told["algorithm"] not in (None, *known):
-        raise UnknownNameError("algorithm", told["algorithm"], known)
-    stated = {name: told[name] for name in ("ranks", "channels", *_STATED) if name != "arch"}
+    outputs.check(plot=plot)
+    stated = {name: told[name] for name in _STATED}
     found = resolve("hopline.jobs.comparing.tables:compare")(
         what, table=told["table"], sends=told["sends"], sends_table=told["sends_table"], architecture=told["arch"],
         algorithm=told["algorithm"] or "ring", **stated,
     )  # fmt: skip
-    if told["table"] is None and not any(one.columns for one in found):
-        reason = found[0].left[0][1]
-        raise InputError(f"{what}: {reason}; hopline compare is for collectives, hopline fit fits any table")
-    drawn = [one for one in found if one.columns]
+    if not any(one.columns for one in found):
+        reason = resolve("hopline.jobs.comparing.used:reasons")(found)
+        raise InputError(f"{what}: nothing can be set beside it: {reason}")
+    resolve("hopline.jobs.comparing.used:refuse_idle")(options.given(told), found)
+    drawn, lines = [one for one in found if one.columns], []
     if plot is not None:
         if len(drawn) != 1:
             raise click.UsageError(f"--plot: shows one table, {len(drawn)} of {what} can be drawn: choose with --table")
-        images.save(pages.picture(drawn[0]), plot)
+        lines = [f"Picture: {images.written(plot, images.save(pages.picture(drawn[0]), plot))}"]
     if as_json:
         print_json([pages.data(one) for one in found])
         return
@@ -137,7 +135,7 @@ def _log(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> N
         for place, one in enumerate(found, told["table"] or 1)
         for block in pages.page(one, _MOST if len(found) == 1 else _FEW, "" if alone else f"Table {place}: ")
     ]
-    print_document([*blocks, *pages.overall(found), *pages.legend(found), *_written(plot)])
+    print_document([*blocks, *pages.overall(found), *pages.legend(found), *map(Line, lines)])
 
 
 def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) -> None:
@@ -146,22 +144,24 @@ def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) ->
     given = led(transport, told["ranks"])
     if told["ranks"] == 1 or (given is not None and given.ranks == 1):
         raise click.UsageError("one rank sends nothing: expected -n 2 or more")
+    outputs.check(plot=plot, out=told["out"])
     machine = machines.find(told["machine"] or measuring.LOCAL)
     executor = executor_of(machine.operations, given.transport.label if given else transport)
     founds = founds_of(what, given.ranks if given else told["ranks"], told["size"], shape)
-    file = told["out"] or measuring.new_file()
+    file = outputs.samples_file(told["out"])
     with progress("running") as bar:
         ran = executing.execute(
             founds, transport, repeats=told["repeats"] or executing.REPEATS, file=file, watch=bar, given=given
         )
     check_timed(ran)
     found = beside_ranks(ran, machine, executor)
+    lines = []
     if plot is not None:
-        images.save(pages.picture(found.comparison), plot)
+        lines = [f"Picture: {images.written(plot, images.save(pages.picture(found.comparison), plot))}"]
     if as_json:
         print_json({**pages.data(found.comparison), **_run_data(found)})
     else:
-        tell(_page(found, plot), given)
+        tell([*_page(found), *map(Line, lines)], given)
     if trouble := ran.unwritten or ran.trouble:
         raise trouble
     if ran.interrupted:
@@ -169,15 +169,12 @@ def _ranks(what: str, told: dict[str, Any], plot: File | None, as_json: bool) ->
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _page(found: Beside, plot: File | None) -> list[Block]:
+def _page(found: Beside) -> list[Block]:
     blocks = [*gone_on(found.ran), *pages.page(found.comparison), *pages.legend([found.comparison])]
     if found.terms:
-        blocks += pages.terms(found.comparison.size.tolist(), found.terms)
-    return [*blocks, Heading(f"Samples: {found.ran.file}"), *_written(plot)]
-
-
-def _written(plot: File | None) -> list[Block]:
-    return [] if plot is None else [Line(f"Picture: {plot}")]
+        blocks += pages.terms(found.comparison, found.terms)
+    blocks += remarks(found.ran.remarks)
+    return [*blocks, Heading(f"Samples: {found.ran.file}")]
 
 
 def _run_data(found: Beside) -> dict[str, Any]:
@@ -187,6 +184,6 @@ def _run_data(found: Beside) -> dict[str, Any]:
     return {
         "schedule": first.benchmark, "ranks": first.ranks, "transport": first.transport, "host": first.host,
         "repeats": [len(cell.sample.times) for cell in found.cells if cell.sample is not None],
-        "terms": found.terms, "file": str(found.ran.file),
+        "terms": found.terms, "remarks": found.ran.remarks, "file": str(found.ran.file),
         "costs_s": [None if cell.executed is None else cell.executed.cost for cell in found.cells],
     }  # fmt: skip

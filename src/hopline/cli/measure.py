@@ -10,13 +10,15 @@ import click
 
 from hopline.cli import measure_executor
 from hopline.cli import measure_page as page
-from hopline.cli.options import json_option, plot_option, print_json, quantity
+from hopline.cli.measure_plan import EXECUTOR, LATENCY, SECONDS, Told, check_words, plan_of, refuse_beside_executor
+from hopline.cli.options import Quantity, json_option, plot_option, print_json, quantity
+from hopline.cli.run import OneOfRanks
 from hopline.errors import INTERRUPTED, FitError, HoplineError
-from hopline.jobs import machines, measured_pairs, measuring
+from hopline.jobs import measured_pairs, measuring, outputs
 from hopline.jobs.measuring import Measured, World
 from hopline.run.executing.transports import TRANSPORTS
 from hopline.run.kinds import ALL, BY_NAME, PAIRS, WORDS
-from hopline.run.plan import DEFAULT_SIZES, DEFAULT_WINDOW, Plan
+from hopline.run.plan import DEFAULT_WINDOW
 from hopline.show import images
 from hopline.show import measuring as pages
 from hopline.show.document import Block, Line, plain, print_document
@@ -27,8 +29,6 @@ _SAYS = {
     ALL: "all of these",
 }
 _WHAT = "\n".join(f"  {word:<9}{_SAYS[word]}" for word in WORDS)
-EXECUTOR = "executor"
-"""By itself: it is not loops of messages that are measured, but steps of schedules."""
 EPILOG = f"""\b
 What can be measured:
 {_WHAT}
@@ -44,10 +44,9 @@ Examples:
   mpirun -n 16 hopline measure --what pairs        # the ranks of mpirun or srun, on any hosts
   hopline p2p --size 1MiB --machine local --path rank0,rank1
 """
-_SECONDS = 30.0
 
 
-class OneOfSeveral(click.Command):
+class OneOfSeveral(OneOfRanks):
     """A command that mpirun or srun may have started several times: the first rank runs it, the others attend."""
 
     def make_context(
@@ -85,23 +84,36 @@ def _words(_context: click.Context, _option: click.Parameter, value: str) -> lis
 @quantity(
     "--sizes", "size", "Message sizes (default: 0 B, 1 B and 8 B to 64 MiB, doubling; pairs: 8 B, 256 KiB).", many=True
 )
-@quantity(
-    "--seconds",
-    "time",
-    "Time for all that is still to be measured (default 30 s); 5 repeats of each may take longer.",
-    bare="s",
+@click.option(
+    "--seconds", type=Quantity("time", bare="s"),
+    help=f"Time for all that is still to be measured (default {SECONDS:g} s); 5 repeats of each may take longer. Like 5s.",
+)  # fmt: skip
+@click.option(
+    "--window", type=int, metavar="K", help=f"Messages in flight in bw, bibw, mbw and pairs (default {DEFAULT_WINDOW})."
 )
-@click.option("--window", type=int, help=f"Messages in flight in bw, bibw, mbw and pairs (default {DEFAULT_WINDOW}).")
 @click.option(
     "--transport", type=click.Choice(list(TRANSPORTS)), default="mpi", show_default=True,
     help="What carries messages; other than mpi for executor only.",
 )  # fmt: skip
-@click.option("--ranks", type=int, help="Ranks for mbw, barrier and pairs (default: one a core, 4 to 8).")
 @click.option(
-    "--out", type=click.Path(path_type=File), help="Samples file to begin or go on with (default: a new one)."
+    "-n",
+    "--ranks",
+    "ranks",
+    type=int,
+    metavar="N",
+    help="Ranks for mbw, barrier and pairs (default: one a core, 4 to 8).",
 )
 @click.option(
-    "--save", "name", metavar="NAME|FILE", help="Save the fitted machine: by name (default local), or as FILE.toml."
+    "--out",
+    type=click.Path(path_type=File),
+    metavar="FILE",
+    help="Samples file to begin or go on with (default: a new one).",
+)
+@click.option(
+    "--save",
+    "name",
+    metavar="NAME|FILE",
+    help="Save the machine made of latency or executor: by name (default local), or as FILE.toml.",
 )
 @plot_option("the latencies, and of all pairs")
 @json_option
@@ -116,22 +128,21 @@ def measure(
     or srun, it uses their ranks instead, and their MPI decides how bytes travel. What arrives is compared with what was
     sent, byte for byte. Repeats go on until the median's 95 % interval is within 2 % or the time is used.
 
-    Ctrl-C keeps what was measured; the same command with the same --out goes on from there.
+    Ctrl-C keeps what was measured; the same command with the same --out goes on from there. A machine or a picture that
+    hopline wrote before is kept under a dated name (.bak); any other file that is there is refused, and no folder is made.
     """
+    told = Told(what, sizes, seconds, window, ranks, name, plot)
+    check_words(what)
     if EXECUTOR in what:
-        told = (*(word for word in what if word != EXECUTOR), *_unused(window=window, ranks=ranks, plot=plot))
-        if told:
-            raise click.UsageError(f"executor is measured by itself: leave {', '.join(told)} out")
-        measure_executor.measure(transport, sizes, _SECONDS if seconds is None else seconds, out, name, as_json)
+        refuse_beside_executor(told)
+        measure_executor.measure(transport, sizes, SECONDS if seconds is None else seconds, out, name, as_json)
         return
     if transport != "mpi":
         raise click.UsageError(f"--transport {transport}: only executor is measured over it; --what {what[0]} is MPI's")
     world: World | None = context.parent.obj if context.parent and isinstance(context.parent.obj, World) else None
-    machines.target(measuring.LOCAL if name is None else name)
-    plan, notes = _plan(what, sizes, seconds, window, ranks, world)
-    if name is not None and "latency" not in plan.kinds:
-        raise click.UsageError("--save: a machine is fitted to latency; add it to --what, or leave --save out")
-    file = out or measuring.new_file()
+    plan, notes = plan_of(told, world)
+    outputs.check(plot=plot, out=out, save=outputs.machine_file(name) if LATENCY in plan.kinds else None)
+    file = outputs.samples_file(out)
     if world is not None:
         click.echo(f"hopline: {world.ranks} ranks that were started for it; samples go to {file}", err=True)
     with pages.progress("measuring") as bar:
@@ -147,37 +158,6 @@ def measure(
         if out is not None:
             click.echo("hopline: the same command again goes on from there", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _unused(**options: object) -> list[str]:
-    return [f"--{name}" for name, value in options.items() if value is not None]
-
-
-def _plan(
-    what: list[str], sizes: list[float] | None, seconds: float | None, window: int | None, ranks: int | None,
-    world: World | None,
-) -> tuple[Plan, list[str]]:  # fmt: skip
-    """The plan, and what is to be said of it."""
-    names, _ = measuring.kinds(what, 2)
-    chosen = [BY_NAME[name] for name in names]
-    if window is not None and not any(kind.windowed for kind in chosen):
-        raise click.UsageError("--window: nothing of --what streams; it is for bw, bibw, mbw and pairs")
-    if ranks is not None and not any(kind.scales for kind in chosen):
-        raise click.UsageError(f"--ranks: {','.join(what)} takes two ranks; it is for mbw, barrier and pairs")
-    if world is not None and ranks not in (None, world.ranks):
-        raise click.UsageError(f"--ranks {ranks}: the launcher started {world.ranks}; leave --ranks out")
-    count = world.ranks if world else measuring.usual_ranks(names) if ranks is None else ranks
-    names, short = measuring.kinds(what, count)
-    whole = None if sizes is None else tuple(dict.fromkeys(int(size) for size in sizes))
-    plan = Plan(
-        sizes=whole or DEFAULT_SIZES,
-        seconds=_SECONDS if seconds is None else seconds,
-        kinds=names,
-        window=DEFAULT_WINDOW if window is None else window,
-        ranks=count,
-        pair_sizes=whole,
-    )
-    return plan, [f"{name} is left out: it needs {BY_NAME[name].needs} ranks, there are {count}." for name in short]
 
 
 def _print_plain(blocks: Sequence[Block]) -> None:
@@ -200,12 +180,10 @@ def _answer(
         except FitError as error:
             reason = str(error)
     found = measured_pairs.studies(measured.turns)
-    drawn = page.picture(fit, found) if plot is not None else None
-    if plot is not None and drawn is not None:
-        images.save(drawn, plot)
-        notes = [*notes, f"Picture: {plot}"]
+    if plot is not None and (drawn := page.picture(fit, found)) is not None:
+        notes = [*notes, f"Picture: {images.written(plot, images.save(drawn, plot))}"]
     elif plot is not None:
-        notes = [*notes, "Nothing to draw: latency and pairs have pictures."]
+        notes = [*notes, page.no_picture(found)]
     if as_json:
         print_json(page.data(measured, fit, found, file, saved, notes))
         return

@@ -17,7 +17,7 @@ from hopline.cli.options import print_json
 from hopline.cli.progress import progress
 from hopline.cli.run import led, tell
 from hopline.errors import INTERRUPTED, FitError, RunError
-from hopline.jobs import machines, measuring, probing
+from hopline.jobs import machines, measuring, outputs, probing
 from hopline.jobs.executing import Given
 from hopline.jobs.probing import Probed
 from hopline.machine.executor import STEPS, Executor
@@ -46,8 +46,9 @@ def measure(
     whole = _whole(sizes)
     if not seconds > 0:
         raise click.UsageError(f"--seconds {seconds:g}: expected more than 0")
+    outputs.check(out=out, save=outputs.machine_file(name))
     probing.check_target(measuring.LOCAL if name is None else name)
-    file = out or measuring.new_file()
+    file = outputs.samples_file(out)
     with progress("measuring") as bar:
         probed = probing.measure(file, transport, whole, seconds, bar, given)
     if not probed.samples:

@@ -68,16 +68,24 @@ def end(fit: TableFit | None, file: File, saved: File | None, kept: File | None,
 
 
 def picture(fit: TableFit | None, found: list[PairStudy]) -> figures.Spec | None:
-    """The heat map of each study of pairs, and the fitted latencies; None where there is neither."""
+    """The heat map of each study of pairs, and the latencies, fitted where they can be; None where there is neither."""
     specs = [
         pair_pages.picture(study.report, f"{study.benchmark} at {show(study.size, 'size')}")
         for study in found
         if study.report is not None
     ]
-    if fit is not None and fit.pieces is not None:
+    if fit is not None and fit.pieces is None:
+        specs.append(pages.points(fit.table.size.tolist(), fit.time.tolist(), f"{fit.title}: no fit, {fit.reason}"))
+    elif fit is not None and fit.pieces is not None:
         curves = {f"{len(fit.pieces.curve.pieces)} pieces": fit.pieces}
         specs.append(fit_pages.picture(fit.table.size, fit.time, curves, fit.title))
     return figures.stacked(specs) if len(specs) > 1 else next(iter(specs), None)
+
+
+def no_picture(found: list[PairStudy]) -> str:
+    """Why there is nothing to draw."""
+    why = "; ".join(dict.fromkeys(study.reason for study in found))
+    return f"No picture: {why or 'what has one was not measured before this ended'}."
 
 
 def data(

@@ -123,7 +123,7 @@ def plot_option(what: str) -> Callable[..., Any]:
         "--plot",
         type=click.Path(path_type=File),
         callback=_picture_file,
-        help=f"Picture of {what} (.html, .svg, .png).",
+        help=f"Picture of {what} (.html, .svg, .png); an earlier one is kept as .bak.",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path as File
 from typing import Any
 
@@ -13,9 +13,9 @@ import click
 from hopline.cli import run_page as page
 from hopline.cli.options import json_option, plot_option, print_json, quantity
 from hopline.cli.progress import progress
-from hopline.cli.schedule_options import file_size, shape_of, shape_options, whole
-from hopline.errors import INTERRUPTED, HoplineError, OutputError
-from hopline.jobs import executing, measuring, schedules
+from hopline.cli.schedule_options import SIZE, file_size, shape_of, shape_options, whole
+from hopline.errors import INTERRUPTED, HoplineError
+from hopline.jobs import executing, outputs, schedules
 from hopline.jobs.executing import Given
 from hopline.jobs.schedules import Found
 from hopline.run.executing.transports import TRANSPORTS
@@ -43,13 +43,26 @@ class OneOfRanks(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Read the words; ranks but the first are silent about what is wrong with them."""
-        if not executing.rank_told():
+        with _silent_but_first():
             return super().make_context(info_name, args, parent, **extra)
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                return super().make_context(info_name, args, parent, **extra)
-        except (click.ClickException, click.exceptions.Exit, HoplineError):
-            raise click.exceptions.Exit(0) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Do it; ranks but the first are silent about what is found before they attend, and print no answer."""
+        with _silent_but_first():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _silent_but_first() -> Iterator[None]:
+    """Of ranks but the first nothing is heard, and what ends them is no failure of theirs."""
+    if not executing.rank_told():
+        yield
+        return
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    except (click.ClickException, click.exceptions.Exit, HoplineError):
+        raise click.exceptions.Exit(0) from None
 
 
 @click.command(cls=OneOfRanks, epilog=EPILOG)
@@ -58,14 +71,17 @@ class OneOfRanks(click.Command):
     "--transport", type=click.Choice(list(TRANSPORTS)), default="mpi", show_default=True, help="What carries messages."
 )
 @click.option("-n", "--ranks", "ranks", type=click.IntRange(1), metavar="N", help="Number of ranks.")
-@quantity("--size", "size", "Bytes, as nccl-tests counts them; several are run one after another.", many=True)
-@shape_options
+@quantity("--size", "size", f"{SIZE} Several are run one after another.", many=True)
+@shape_options()
 @click.option(
     "--repeats", type=click.IntRange(1), default=executing.REPEATS, show_default=True, metavar="K",
     help="How often each is carried out, after two warm-ups that do not count.",
 )  # fmt: skip
 @click.option(
-    "--out", type=click.Path(path_type=File), help="Samples file to begin or go on with (default: a new one)."
+    "--out",
+    type=click.Path(path_type=File),
+    metavar="FILE",
+    help="Samples file to begin or go on with (default: a new one).",
 )
 @click.option(
     "--trace", type=click.Path(path_type=File), metavar="FILE",
@@ -83,19 +99,24 @@ def run(
     starts ranks on this host; started by mpirun, srun or torchrun, it uses theirs. Every rank's result is compared with what
     the schedule promises, byte for byte, after each repeat.
 
-    Ctrl-C keeps what was timed; the same command with the same --out goes on from there.
+    Ctrl-C keeps what was timed; the same command with the same --out goes on from there. A trace or a picture that hopline
+    wrote before is kept under a dated name (.bak); any other file that is there is refused, and no folder is made.
     """
     context, given = click.get_current_context(), led(transport, ranks)
     for file, option in ((trace, "--trace"), (plot, "--plot")):
         if file is not None and len(size or ()) > 1:
             raise click.UsageError(f"{option}: shows one size, and --size has {len(size or ())}", context)
-    if trace is not None and trace.exists():
-        raise OutputError(f"{trace} exists: choose another file")
+    outputs.check(trace=trace, plot=plot, out=out)
     count = given.ranks if given else ranks
     founds = founds_of(name, count, size, dict(shape))
-    file = out or measuring.new_file()
+    file = outputs.samples_file(out)
     with progress("running") as bar:
         ran = executing.execute(founds, transport, repeats=repeats, file=file, watch=bar, given=given)
+    if ran.nothing_new and (trace or plot):
+        shown = "--plot" if trace is None else "--trace"
+        raise click.UsageError(
+            f"{shown}: shows a repeat of this run, and all {repeats} are in {file} already: raise --repeats, or leave it out"
+        )
     _answer(ran, trace, plot, as_json, out is not None, given)
 
 

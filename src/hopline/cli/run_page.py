@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from hopline.jobs import simulating
+from hopline.jobs import outputs, simulating
 from hopline.jobs.executing import Cell, Ran
-from hopline.jobs.loading import resolve
 from hopline.quantity import counted, show
 from hopline.records.busbw import FACTORS
 from hopline.records.executed import Executed
 from hopline.records.timeline import TICK
 from hopline.schedule.operations import KINDS
 from hopline.show import executed as pages
+from hopline.show import images
 from hopline.show.document import Block, Heading, Line
 from hopline.show.schedule import remarks
 from hopline.show.simulation import picture
@@ -31,13 +31,13 @@ def page(ran: Ran) -> list[Block]:
     first = shown[0]
     blocks: list[Block] = [Heading(_title(first)), *pages.crowds(ran.crowded), *gone_on(ran)]
     samples = [cell.sample for cell in shown if cell.sample is not None]
-    blocks += pages.table(samples, [_busbw(cell) for cell in shown])
+    blocks += pages.table(samples, [_busbw(cell) for cell in shown], first.size_is)
     for cell in shown:
         executed, numbers = cell.executed, cell.simulated
         if executed is not None and numbers is not None:
-            blocks += [Heading(show(cell.size, "size"))] if len(shown) > 1 else []
+            blocks += [Heading(f"{cell.size_is} {show(cell.size, 'size')}")] if len(shown) > 1 else []
             blocks += pages.one(executed, numbers.shares if len(shown) == 1 else {}, _means(cell, executed))
-    blocks += remarks(first.found.remarks)
+    blocks += remarks(ran.remarks)
     return [*blocks, Heading(f"Samples: {ran.file}")] if ran.unwritten is None else blocks
 
 
@@ -83,13 +83,12 @@ def write(ran: Ran, trace: File | None, plot: File | None) -> list[str]:
     executed = cell.executed
     assert executed is not None
     if trace is not None:
-        resolve("hopline.formats.perfetto:write_perfetto")(cell.found.schedule, executed.timeline, str(trace))
-        lines.append(f"Trace: {trace} (open it in ui.perfetto.dev)")
+        kept = outputs.write_trace(trace, cell.found.schedule, executed.timeline)
+        lines.append(f"Trace: {images.written(trace, kept)}; open it in ui.perfetto.dev")
     if plot is not None:
         bars = simulating.bars(cell.found.schedule, executed.timeline)
         drawn = picture(_title(cell), bars.rows, (bars.lanes, bars.all_lanes), bars.all_bars)
-        resolve("hopline.show.images:save")(drawn, plot)
-        lines.append(f"Picture: {plot}")
+        lines.append(f"Picture: {images.written(plot, images.save(drawn, plot))}")
     return lines
 
 
@@ -116,6 +115,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
     assert sample is not None
     told: dict[str, Any] = {
         **asdict(sample),
+        "size_is": cell.size_is,
         "schedule": cell.found.schedule.name,
         "median_s": sample.median,
         "quartiles_s": list(sample.quartiles),

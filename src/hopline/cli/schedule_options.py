@@ -25,32 +25,46 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> t
     return tuple(int(part) for part in parts)
 
 
-_OPTIONS = (
-    quantity("--size", "size", "Bytes, as nccl-tests counts them (of MSCCL: of a rank's buffer)."),
-    click.option(
-        "--hierarchy", callback=_numbers, metavar="N[,...]",
-        help="Hierarchical ones: ranks of each level, the innermost first, like 8,2; default: those of the network.",
-    ),
-    click.option("--chunks", type=click.IntRange(1), metavar="K", help="Pieces that pipelines cut the message into (16)."),
-    click.option("--channels", type=click.IntRange(1), metavar="K", help="Rings at once (default: one for each NIC)."),
-    click.option("--targets", type=click.IntRange(1), metavar="N", help="Ranks that a reshard goes to, the last ones."),
-)  # fmt: skip
-
-
-def shape_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """All but ``--size``, for a command that takes several sizes."""
-    for option in reversed(_OPTIONS[1:]):
-        command = option(command)
-    return command
-
-
 CHUNKS = 16
 """Where nobody says: enough that a pipeline shows."""
+SIZE = "Bytes, as nccl-tests counts them (of MSCCL: of a rank's buffer)."
+
+
+def _shape(levels: str, channels: str) -> tuple[Callable[..., Any], ...]:
+    """All but ``--size``; ``levels``: what ``--hierarchy`` is where nobody says, ``channels``: what ``--channels`` is."""
+    return (
+        click.option(
+            "--hierarchy", callback=_numbers, metavar="N[,...]",
+            help=f"Hierarchical ones: ranks of each level, the innermost first, like 8,2; default: {levels}.",
+        ),
+        click.option(
+            "--chunks", type=click.IntRange(1), metavar="K", help=f"Pieces that pipelines cut the message into ({CHUNKS})."
+        ),
+        click.option("--channels", type=click.IntRange(1), metavar="K", help=channels),
+        click.option(
+            "--targets", type=click.IntRange(1), metavar="N", help="Ranks that a reshard goes to, the last ones (half)."
+        ),
+    )  # fmt: skip
+
+
+def shape_options(channels: str = "Rings at once (1).") -> Callable[..., Any]:
+    """All but ``--size``, for a command that takes several sizes and has no network."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(_shape("all ranks on one level", channels)):
+            command = option(command)
+        return command
+
+    return decorated
 
 
 def schedule_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All of them, in order; the command gets them as keywords that ``shape_of`` takes."""
-    for option in reversed(_OPTIONS):
+    options = (
+        quantity("--size", "size", SIZE),
+        *_shape("those of the network", "Rings at once (default: one for each NIC)."),
+    )
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -66,7 +80,9 @@ def shape_of(
     told: dict[str, Any] = {"levels": hierarchy, "chunks": chunks, "channels": channels, "targets": targets}
     refuse_unused(told, entry.uses, entry.name)
     if entry.benchmark == "barrier":
-        size = size or 0.0
+        if size:
+            raise click.UsageError(f"--size: {entry.name} moves no bytes", click.get_current_context())
+        size = 0.0
     if ranks is None or size is None:
         lacking = " and ".join(name for name, value in (("-n", ranks), ("--size", size)) if value is None)
         raise click.UsageError(f"{entry.name} needs {lacking}", click.get_current_context())

@@ -87,7 +87,7 @@ _ROWS = (
         "flight", "PyTorch flight recorder dump",
         _either(
             _pickle, _json(rb'"entries"\s*:', rb'"(?:pg_config|pg_status|profiling_name|nccl_comm_state)"\s*:'),
-            _json(rb'\A\s*\[\s*\{', rb'"profiling_name"\s*:'),
+            _json(rb'\A\s*\[\s*\{', rb'"profiling_name"\s*:'), _json(rb'"pg_config"\s*:', rb'"pg_status"\s*:'),
         ), "hopline.formats.flight:read",
     ),
     Evidence(

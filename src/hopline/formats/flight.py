@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from pathlib import PurePath
 from typing import Any
@@ -26,11 +26,13 @@ from hopline.formats.kineto.names import operation
 from hopline.formats.lines import excerpt
 from hopline.formats.schedules.bounded import usable, whole
 from hopline.formats.source import STDIN, shown
-from hopline.records.hang import STARTED, STATES, Call, Dump, Group
+from hopline.quantity import counted
+from hopline.records.flight import STARTED, STATES, Call, Dump, Group
 
 MOST, MOST_CALLS = 1 << 27, 1 << 18
 """Bytes and calls of a dump. A recorder keeps 2,000 calls unless told; a pickle can hold one call millions of times."""
 _NAME = re.compile(r"(?:\w+:)?(?P<op>[\w.-]{1,80})(?: (?P<a>\d{1,9})(?P<way>->|<-)(?P<b>\d{1,9}))?")
+_STATUS = "pg_status"
 _RANK = re.compile(r"(\d{1,9})(?:\.\w{1,8})*$")
 
 
@@ -42,6 +44,8 @@ def read(path: str) -> Dump:
     document = _json(data, where) if is_json(data) else read_pickle(data, where)
     if isinstance(document, list):
         document = {"entries": document, "version": "1.0 (a bare list)"}
+    if isinstance(document, dict) and _STATUS in document:
+        document.setdefault("entries", [])  # dump_json leaves out a list without entries
     if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
         keys = ", ".join(map(str, document)) if isinstance(document, dict) else type(document).__name__
         raise FormatError(f"{where} has no list of entries ({excerpt(keys.encode())}): expected a flight recorder dump")
@@ -79,14 +83,22 @@ def _dump(path: str, document: dict[Any, Any]) -> Dump:
     calls: list[Call] = []
     for number, entry in enumerate(document["entries"]):
         calls.append(_call(entry, number, where, shared, calls))
-    ordered = sorted(calls, key=lambda call: call.record)
+    ordered = sorted(_once(calls), key=lambda call: call.record)
     records = [call.record for call in ordered]
     gaps = any(b - a > 1 for a, b in pairwise(records))
     return Dump(
         path, rank_of(path), values.name(document.get("version", "not told")), settled(ordered, gaps),
         _groups(document.get("pg_config"), ordered, shared), _reached(document, calls), records[:1] == [0], gaps,
-        _oddities(where, records), any(map(_tells_start, calls)),
+        tuple(f"{where} {odd}" for odd in _oddities(records, document, len(calls))), any(map(_tells_start, calls)),
     )  # fmt: skip
+
+
+def _once(calls: Iterable[Call]) -> Iterator[Call]:
+    """Without those that say all that another of the same record says."""
+    first: dict[int, Call] = {}
+    for call in calls:
+        if first.setdefault(call.record, call) is call or first[call.record] != call:
+            yield call
 
 
 def _tells_start(call: Call) -> bool:
@@ -94,11 +106,22 @@ def _tells_start(call: Call) -> bool:
     return call.state == STARTED or (call.started is not None and call.started != call.completed)
 
 
-def _oddities(where: str, records: list[int]) -> tuple[str, ...]:
-    if not records:
-        return (f"{where} has no calls: the recorder was off, or nothing was called",)
+def _oddities(records: list[int], document: Mapping[Any, Any], count: int) -> Iterator[str]:
+    if not records and document.get(_STATUS):
+        yield "has no calls, but the state of groups that made some: it may have active calls only, and none was"
+    if count > len(records):
+        yield f"has {counted(count - len(records), 'call')} a second time, alike in all: each counts once"
     twice = [record for record, times in Counter(records).items() if times > 1]
-    return (f"{where} has record {twice[0]} twice",) if twice else ()
+    if twice:
+        yield f"has record {twice[0]} twice"
+    times = [text for entry in document["entries"] if (text := values.untold(entry))]
+    if times:
+        yield f"has {counted(len(times), 'call')} with a time that is none ({times[0]}): it counts as not told"
+    config = document.get("pg_config")
+    told = [one.get("ranks") for one in config.values() if isinstance(one, dict)] if isinstance(config, dict) else []
+    ranks = [value for value in told if value and not _ranks(value) and not _is_shortened(value)]
+    if ranks:
+        yield f"has groups whose ranks are none ({values.plain(ranks[0])}): they count as not told"
 
 
 # --- one call -----------------------------------------------------------------------------------------------------
@@ -117,17 +140,15 @@ def _call(entry: Any, number: int, where: str, shared: Shared, before: list[Call
     if state not in STATES:
         raise FormatError(f"{place} has state {values.plain(state)}: expected one of {', '.join(STATES)}")
     op = _op(found["op"], entry)
-    point = _point(entry, op, before)
+    point = _point(entry, op, place, before)
     source, target = (found["a"], found["b"]) if found["way"] != "<-" else (found["b"], found["a"])
-    scale = 1 if "time_created_ns" in entry else 1000
     return Call(
         record=values.whole(entry, ("record_id", "id"), place), group=_group(entry), sequence=_sequence(entry, point, place),
         op=op, state=state, point=point, source=_number(source), target=_number(target),
         inputs=values.sizes(entry, "input_sizes", place, shared), outputs=values.sizes(entry, "output_sizes", place, shared),
         dtypes=(values.words(entry, "input_dtypes", shared), values.words(entry, "output_dtypes", shared)),
-        created=values.time(entry, ("time_created_ns", "time_created_us"), scale),
-        started=values.time(entry, ("time_discovered_started_ns", "time_discovered_started_us"), scale),
-        completed=values.time(entry, ("time_discovered_completed_ns", "time_discovered_completed_us"), scale),
+        created=values.time(entry, "time_created"), started=values.time(entry, "time_discovered_started"),
+        completed=values.time(entry, "time_discovered_completed"),
         timeout=values.timeout(entry), where=values.where(entry.get("frames"), shared),
     )  # fmt: skip
 
@@ -142,10 +163,10 @@ def _op(word: str, entry: Mapping[Any, Any]) -> str:
     return "barrier" if word.endswith("barrier") else operation(word) or word
 
 
-def _point(entry: Mapping[Any, Any], op: str, before: list[Call]) -> bool:
+def _point(entry: Mapping[Any, Any], op: str, place: str, before: list[Call]) -> bool:
     """Whether it is a send or receive, or closes some; old dumps do not say: what closes a batch is as what is before it."""
     if "is_p2p" in entry:
-        return bool(entry["is_p2p"])
+        return values.truth(entry, "is_p2p", place)
     return op in ("send", "recv") or (op == CLOSES and bool(before) and before[-1].point)
 
 
@@ -188,8 +209,12 @@ def _ranks(value: Any) -> tuple[int, ...]:
             value = msgspec.json.decode(value)
         except (msgspec.MsgspecError, RecursionError):
             return ()
-    whole = isinstance(value, list | tuple) and all(isinstance(one, int) and 0 <= one < 1 << 31 for one in value)
+    whole = isinstance(value, list | tuple) and all(type(one) is int and 0 <= one < 1 << 31 for one in value)
     return tuple(sorted(set(value))) if whole else ()
+
+
+def _is_shortened(ranks: Any) -> bool:
+    return isinstance(ranks, str) and "..." in ranks
 
 
 def _reached(document: Mapping[Any, Any], calls: list[Call]) -> dict[str, int]:
@@ -198,7 +223,7 @@ def _reached(document: Mapping[Any, Any], calls: list[Call]) -> dict[str, int]:
     ``pg_status`` goes by the process's own numbers of groups, which only entries join with names.
     """
     found = {call.group: call.sequence for call in sorted(calls, key=lambda one: one.sequence) if not call.point}
-    status = document.get("pg_status")
+    status = document.get(_STATUS)
     if not isinstance(status, dict):
         return found
     names = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hopline.records.hang import SCHEDULED, UNKNOWN, Call
+from hopline.records.flight import SCHEDULED, UNKNOWN, Call
 
 CLOSES = "coalesced"
 """Op of the entry that closes a batch."""

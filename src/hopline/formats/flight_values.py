@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from hopline.errors import FormatError
 from hopline.formats.lines import excerpt
-from hopline.records.hang import Shape
+from hopline.records.flight import Shape
 
 MOST_TENSORS, MOST_DIMENSIONS = 1 << 16, 64
 """Of a call, and of a tensor."""
@@ -24,6 +24,11 @@ Shared = dict[tuple[str, int], Any]
 """What was made of a list, by what for and by its id."""
 Made = TypeVar("Made")
 _SECONDS = 1e-3
+TIMES = ("time_created", "time_discovered_started", "time_discovered_completed")
+_UNITS = {"_ns": 1, "_us": 1000}
+_TIMEOUT = "timeout_ms"
+EARLIEST, LATEST = 10**18, 9 * 10**18
+"""Nanoseconds since 1970 between which a recorder can run: from 2001 to 2255."""
 
 
 def once(shared: Shared, what: str, value: Any, make: Callable[[Any], Made]) -> Made:
@@ -45,10 +50,10 @@ def text(entry: Mapping[Any, Any], key: str, place: str) -> str:
 
 def whole(entry: Mapping[Any, Any], keys: tuple[str, ...], place: str) -> int:
     """A whole number from 0 on, by the first key that is there. Raises FormatError for anything else."""
-    value = next((entry[key] for key in keys if key in entry), None)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+    value: Any = next((entry[key] for key in keys if key in entry), None)
+    if not _is_number(value, int) or not 0 <= value < 1 << 63:
         raise FormatError(f"{place} has {keys[0]}={plain(value)}: expected a whole number from 0 on")
-    return value
+    return int(value)
 
 
 def sizes(entry: Mapping[Any, Any], key: str, place: str, shared: Shared) -> tuple[Shape, ...]:
@@ -63,7 +68,7 @@ def _shape(value: Any, key: str, place: str) -> Shape:
     if not isinstance(value, list | tuple) or len(value) > MOST_DIMENSIONS:
         raise FormatError(f"{place} has {plain(value)} in {key}: expected a shape of at most {MOST_DIMENSIONS} numbers")
     for one in value:
-        if not isinstance(one, int) or not 0 <= one < 1 << 63:
+        if not _is_number(one, int) or not 0 <= one < 1 << 63:
             raise FormatError(f"{place} has {plain(one)} in a shape of {key}: expected whole numbers from 0 on")
     return tuple(value)
 
@@ -76,16 +81,41 @@ def words(entry: Mapping[Any, Any], key: str, shared: Shared) -> tuple[str, ...]
     return once(shared, "words", value, lambda words: tuple(name(one) or "?" for one in words))
 
 
-def time(entry: Mapping[Any, Any], keys: tuple[str, ...], scale: int) -> int | None:
-    """Nanoseconds by the first key that is there; None: not told."""
-    value = next((entry[key] for key in keys if key in entry), None)
-    return value * scale if isinstance(value, int) and 0 < value < 1 << 63 else None
+def truth(entry: Mapping[Any, Any], key: str, place: str) -> bool:
+    """True or false. Raises FormatError for anything else."""
+    value = entry[key]
+    if value not in (True, False):
+        raise FormatError(f"{place} has {key}={plain(value)}: expected true or false")
+    return bool(value)
+
+
+def time(entry: Mapping[Any, Any], what: str) -> int | None:
+    """Nanoseconds since 1970 of ``time_created`` and the like, which may be in microseconds; None: not told, or none."""
+    for unit, scale in _UNITS.items():
+        value: Any = entry.get(what + unit)
+        if _is_number(value, int) and EARLIEST <= value * scale < LATEST:
+            return int(value) * scale
+    return None
 
 
 def timeout(entry: Mapping[Any, Any]) -> float | None:
-    """Seconds; None: not told."""
-    value = entry.get("timeout_ms")
-    return value * _SECONDS if isinstance(value, int | float) and 0 < value < 1e15 else None
+    """Seconds; None: not told, or none."""
+    value: Any = entry.get(_TIMEOUT)
+    return value * _SECONDS if _is_number(value, int | float) and 0 < value < 1e15 else None
+
+
+def untold(entry: Mapping[Any, Any]) -> str:
+    """A time of a call that is none, as ``key=value``; "": there is no such. None, 0 and -1 stand for no time."""
+    known = {what + unit: time(entry, what) for what in TIMES for unit in _UNITS} | {_TIMEOUT: timeout(entry)}
+    for key, found in known.items():
+        value = entry.get(key)
+        if found is None and value is not None and not (_is_number(value, int) and value in (0, -1)):
+            return f"{key}={plain(value)}"
+    return ""
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def where(frames: Any, shared: Shared) -> str:

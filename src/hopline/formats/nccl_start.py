@@ -26,10 +26,10 @@ class Start:
     library: str = ""
 
     def told(self) -> dict[str, Fact]:
-        """Where it ran and on what, as far as its lines say so of all ranks."""
+        """Where it ran and on what, as far as its lines say so of all ranks; hosts only where no rank's line is lost."""
         found: dict[str, Fact] = {"nccl_version": self.library} if self.library else {}
         if self.placed and len(self.placed) == self.listed:
-            found["hosts"] = len({host for host, _ in self.placed})
+            found |= {"hosts": len({host for host, _ in self.placed})} if self.listed == self.highest else {}
             devices = {excerpt(device) for _, device in self.placed} - {""}
             found |= {"device": devices.pop()} if len(devices) == 1 else {}
         return found

@@ -25,6 +25,10 @@ MAGIC = b"SQLite format 3\0"
 """How a database begins."""
 OURS = ("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "StringIds")
 """What names of tables of Nsight Systems begin with."""
+_EXACT = 2.0**53
+"""Floats below which all whole numbers are."""
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""What sqlite3 raises where a database is damaged; of a message that is no UTF-8, the latter."""
 _PIECE = 1 << 16
 """Rows read at a time."""
 MOST_TEXT = 1 << 12
@@ -66,13 +70,23 @@ class Export:
 
     def _whole(self, rows: list[tuple[object, ...]], table: str) -> Nanoseconds:
         try:
-            return np.array(rows, np.int64)
-        except (TypeError, ValueError, OverflowError):
-            wrong = next((value for row in rows for value in row if not isinstance(value, int | float)), None)
-            raise FormatError(
-                f"{shown(self.path)}: {table} holds {excerpt(repr(wrong).encode(), 40)} where a number belongs: "
-                "export it again"
-            ) from None
+            values = np.array(rows)
+        except ValueError:  # bytes beside numbers
+            values = np.empty(0)
+        if values.dtype.kind == "i":
+            return values.astype(np.int64, copy=False)
+        return np.array([[self._one(value, table) for value in row] for row in rows], np.int64)
+
+    def _one(self, value: object, table: str) -> int:
+        """SQLite has whole numbers of 64 bits only; a column that is declared as of floats may hold some of them."""
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+            return int(value)
+        raise FormatError(
+            f"{shown(self.path)}: {table} holds {excerpt(repr(value).encode(), 40)} where a whole number belongs: "
+            "export it again"
+        )
 
     def texts(self, table: str, key: str, value: str) -> dict[int, str]:
         """A number of each row -> its text. Rows with other things are left out."""
@@ -95,8 +109,8 @@ class Export:
             cursor = self._connection.execute(query)
             while rows := cursor.fetchmany(_PIECE):
                 yield rows
-        except sqlite3.Error as error:
-            raise FormatError(f"{shown(self.path)}: {table} cannot be read ({error}): export it again") from None
+        except _DAMAGE as error:
+            raise FormatError(f"{shown(self.path)}: {table} cannot be read ({_said(error)}): export it again") from None
 
 
 @contextmanager
@@ -172,8 +186,12 @@ def _tables(connection: sqlite3.Connection, path: str) -> dict[str, tuple[str, .
             for (name,) in names
             if isinstance(name, str) and name.replace("_", "").isalnum()
         }
-    except sqlite3.Error as error:
-        raise FormatError(f"{shown(path)} is damaged ({error}): export it again") from None
+    except _DAMAGE as error:
+        raise FormatError(f"{shown(path)} is damaged ({_said(error)}): export it again") from None
+
+
+def _said(error: Exception) -> str:
+    return excerpt(str(error).encode(errors="replace"))
 
 
 def _expect_ours(found: Export) -> None:

@@ -7,8 +7,10 @@ are the picoseconds of a timeline. Operations on no lane that go on at once stan
 
 from __future__ import annotations
 
+import gzip
 import heapq
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +24,8 @@ from hopline.records.timeline import Ticks, Timeline
 from hopline.schedule.matching import match
 from hopline.schedule.operations import COMPUTE, COPY, FREE, KINDS, NONE, RECV, REDUCE, SEND, Index, Schedule
 
+_OPENING = '{"displayTimeUnit":"ns","otherData":{"schedule": '
+"""How each file begins that is written here."""
 _BLOCK = 1 << 14
 """Rows and lines that are worked on at a time."""
 _MICROSECOND = 1_000_000
@@ -64,6 +68,15 @@ def write_perfetto(schedule: Schedule, timeline: Timeline, path: str, most: int 
         while block := list(islice(lines, _BLOCK)):
             file.write("".join(block).encode())
     return len(schedule) - len(trace.rows)
+
+
+def is_ours(path: str) -> bool:
+    """Whether a file was written here."""
+    try:
+        with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
+            return file.read(len(_OPENING)) == _OPENING.encode()
+    except (OSError, EOFError, ValueError, zlib.error):
+        return False
 
 
 def _chosen(timeline: Timeline, start: Ticks, end: Ticks, most: int | None) -> Index:

@@ -17,6 +17,8 @@ from hopline.records.step_log import Basis
 
 LONGEST = 1 << 13
 """Bytes of a line; longer ones are left out."""
+MOST_STEPS = 10**10
+"""Steps of a job."""
 _PIECE = 1 << 20
 _NUMBER = r"(?P<time>\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf)\b)"
 _BAR = r"\bEpoch (?P<epoch>\d{1,9}):.*?(?P<bar>\d+)/\d+ \[[\d:]+<"
@@ -195,8 +197,9 @@ def _bar(text: str) -> tuple[int, int] | None:
 
 
 def _whole(text: str | None) -> int | None:
+    """A number of steps; None: there is none, or one that no job comes to."""
     digits = (text or "").partition(".")[0]
-    return int(digits) if digits and len(digits) < 19 else None
+    return int(digits) if digits and len(digits) < 19 and int(digits) < MOST_STEPS else None
 
 
 def _time(kind: StepKind, found: re.Match[str]) -> float:

@@ -23,6 +23,8 @@ from hopline.records.step_log import BEFORE, Numbers, StepLog, Timer
 MOST = 20_000_000
 """Steps of a log."""
 MOST_TIMERS = 1000
+LONGEST = 30 * 86400.0
+"""Seconds of a step, or of a part of one: what is longer is no time of one."""
 _MILLI = 1e-3
 _NAN = float("nan")
 
@@ -66,6 +68,8 @@ class _Reading:
     """Kind and label -> how its steps are numbered."""
     unclear: int = 0
     """Lines that do not say of which step they are."""
+    beyond: int = 0
+    """Times of timers above LONGEST."""
 
     def take(self, line: Line) -> None:
         """Read one line."""
@@ -125,12 +129,14 @@ class _Reading:
         return name is not None or rank is not None
 
     def _add(self, name: str, least: float, most: float) -> None:
-        if name in self.timers or len(self.timers) < MOST_TIMERS:
+        if most * _MILLI > LONGEST:
+            self.beyond += 1
+        elif name in self.timers or len(self.timers) < MOST_TIMERS:
             self.timers.setdefault(name, []).append((self.step, least * _MILLI, most * _MILLI))
 
     def _widen(self, name: str, time: float) -> None:
         rows = self.timers.get(name)
-        if not rows or rows[-1][0] != self.step:
+        if not rows or rows[-1][0] != self.step or time * _MILLI > LONGEST:
             self._add(name, time, time)
             return
         step, least, most = rows[-1]
@@ -149,8 +155,11 @@ def _log(path: str, kind: StepKind, reading: _Reading) -> StepLog:
     told = reading.told
     if reading.unclear:
         told.append(
-            f"{counted(reading.unclear, 'line')} left out: the step's number is rounded, and there is no bar's count"
+            f"{counted(reading.unclear, 'line')} left out: the step's number is rounded, and there is no bar's count, or it "
+            f"is {words.MOST_STEPS:,} or more"
         )
+    if reading.beyond:
+        told.append(f"{counted(reading.beyond, 'time')} of timers above 30 days left out")
     sides = {label: entries for (name, label), entries in reading.found.items() if name == kind.name}
     entries = once(of_one(sides, told), told)
     step = np.array([one[0] for one in entries], np.int64)
@@ -166,13 +175,15 @@ def _log(path: str, kind: StepKind, reading: _Reading) -> StepLog:
                 "the time"
             )
         taken, time = between(step, stamp, run, told)
-    good = np.isfinite(time) & (time > 0)
+    good = (time > 0) & (time <= LONGEST)
     if not good.any():
         raise FormatError(
-            f"{shown(path)} has {counted(len(step), 'step')} and no time of any: expected at least two with a time"
+            f"{shown(path)} has {counted(len(step), 'step')} and no time of any: expected at least two with a time, "
+            "of at most 30 days"
         )
-    if kind.scale and not good.all():
-        told.append(f"{counted(int(np.count_nonzero(~good)), 'step')} without a usable time left out")
+    bad = np.count_nonzero(~good) if kind.scale else np.count_nonzero(time > LONGEST)
+    if bad:
+        told.append(f"{counted(int(bad), 'step')} without a usable time left out (none, or above 30 days)")
     timers = {name: _timer(rows) for name, rows in reading.timers.items()}
     rows = taken[good]
     columns = (step[rows], time[good], stamp[rows], run[rows], line[rows])

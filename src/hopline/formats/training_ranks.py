@@ -101,7 +101,6 @@ def _in_each_others_way(entries: Sequence[Entry]) -> bool:
         return False
     step, start = (np.array([one[column] for one in entries], np.int64) for column in (0, 3))
     apart = np.diff(step)[np.diff(start) == 0]
-    back = -apart[apart < 0]
-    return len(back) >= max(LAGS, LAG_SHARE * len(step)) and int(back.max()) <= LAG * max(
-        1, int(np.median(apart[apart > 0]))
-    )
+    back, on = -apart[apart < 0], apart[apart > 0]
+    often = len(on) > 0 and len(back) >= max(LAGS, LAG_SHARE * len(step))
+    return often and int(back.max()) <= LAG * int(np.median(on))

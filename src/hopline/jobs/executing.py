@@ -15,7 +15,7 @@ from pathlib import Path as File
 
 from hopline.errors import InputError, OutputError
 from hopline.formats import samples as samples_file
-from hopline.jobs.schedule_labels import label, size_of
+from hopline.jobs.schedule_labels import label, size_is, size_of
 from hopline.jobs.schedules import Found
 from hopline.jobs.simulating import Simulated, said
 from hopline.quantity import show
@@ -50,7 +50,7 @@ class Cell:
     found, label
         The schedule, and what samples call it.
     size
-        Bytes as the collective counts them; of a file: bytes of the rank that sends most.
+        Bytes, which count what ``size_is`` says.
     sample
         All its repeats, those of an earlier run too; None: there is none.
     executed
@@ -65,6 +65,11 @@ class Cell:
     sample: Sample | None = None
     executed: Executed | None = None
     earlier: int = 0
+
+    @property
+    def size_is(self) -> str:
+        """What the size counts: OF_COLLECTIVE, or of a file MOST_SENT."""
+        return size_is(self.found)
 
     @property
     def simulated(self) -> Simulated | None:
@@ -86,6 +91,11 @@ class Ran:
     interrupted: bool = False
     unwritten: OutputError | None = None
     trouble: Exception | None = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What should be known of the schedules' files, each once."""
+        return tuple(dict.fromkeys(remark for cell in self.cells for remark in cell.found.remarks))
 
     @property
     def crowded(self) -> tuple[tuple[str, int, int], ...]:

@@ -157,7 +157,8 @@ def save(machine: Machine, file: File, replace: bool = False) -> File | None:
     kept = None
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.parent == folder():
+            file.parent.mkdir(parents=True, exist_ok=True)
         if file.exists() and not replace:
             raise OutputError(f"{file} exists: give another name, or move it away first")
         beside.write_text(resolve("hopline.machine.writing:dumps")(machine), encoding="utf-8")

@@ -12,6 +12,8 @@ import numpy as np
 from hopline.jobs.schedules import Found
 from hopline.schedule.operations import DTYPES, Schedule
 
+OF_COLLECTIVE, MOST_SENT = "size", "busiest rank sends"
+"""What a size counts, as heads of tables say it."""
 USUAL = {"levels": (), "chunks": 1, "channels": 1, "targets": 1}
 
 
@@ -38,5 +40,10 @@ def _digest(schedule: Schedule) -> str:
 
 
 def size_of(found: Found) -> int:
-    """Bytes as the collective counts them; of a file: of the rank that sends most."""
+    """Bytes as the collective counts them; of a file: of the rank that sends most (``size_is`` says which)."""
     return found.shape.size if found.shape is not None else int(found.schedule.sent.max(initial=0))
+
+
+def size_is(found: Found) -> str:
+    """What ``size_of`` counts: OF_COLLECTIVE or MOST_SENT."""
+    return OF_COLLECTIVE if found.shape is not None else MOST_SENT

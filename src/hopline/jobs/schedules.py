@@ -61,7 +61,7 @@ def read(name: str, size: int | None, ranks: int | None = None) -> Found:
     ``size``: bytes that its chunks stand for, where it counts in chunks; ``ranks``: how many are expected. Raises InputError
     for a collective's name without its algorithm, UnknownNameError where there is no file, and what readers raise.
     """
-    reading = resolve("hopline.formats.schedules.table:read")(str(_file(name)), Asked(size, ranks))
+    reading = resolve("hopline.formats.schedules.table:read")(str(file_of(name)), Asked(size, ranks))
     numbered = reading.contents.format in NUMBERED
     return Found(reading.schedule, file=File(name), remarks=reading.remarks, numbered=numbered)
 
@@ -85,13 +85,14 @@ def write(schedule: Schedule, to: File, format_: str | None) -> tuple[str, tuple
 
 def contents(name: str) -> Contents:
     """What a file holds by its own count, whether or not a schedule can be made of it."""
-    found: Contents = resolve("hopline.formats.schedules.table:contents")(str(_file(name)))
+    found: Contents = resolve("hopline.formats.schedules.table:contents")(str(file_of(name)))
     return found
 
 
-def _file(name: str) -> File:
+def file_of(name: str) -> File:
+    """The file of that name. Raises InputError and UnknownNameError where there is none."""
     file = File(name)
-    if not file.exists():
+    if not os.path.exists(file):
         algorithms = [known for known in COLLECTIVES.values() if known.benchmark == benchmark_of(name)]
         if algorithms:
             raise InputError(several(name, algorithms))

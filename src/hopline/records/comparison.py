@@ -60,6 +60,8 @@ class Comparison:
         Models that say nothing at all, and why: (model, reason).
     notes
         What was left out of the measurement.
+    size_is
+        What ``size`` counts, as heads of tables say it.
     """
 
     title: str
@@ -72,6 +74,7 @@ class Comparison:
     premises: tuple[Premise, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    size_is: str = "size"
 
     def __post_init__(self) -> None:
         shapes = {len(array) for array in (self.size, self.time, self.low, self.high, *(c.time for c in self.columns))}

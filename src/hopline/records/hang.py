@@ -1,23 +1,16 @@
 """Hangs: the communication calls that ranks recorded, and where they stopped agreeing.
 
-What belongs here: what a flight recorder holds of one rank, and the answer to "who waits for whom". How dumps are read is
-``formats``; how they are compared is ``study``.
+What belongs here: the answer to "who waits for whom". What a flight recorder holds of one rank is ``records.flight``; how they
+are compared is ``study``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-Shape = tuple[int, ...]
-STATES = ("scheduled", "started", "completed")
-"""Put into a stream; its kernel runs (and may wait for others); done."""
-SCHEDULED, STARTED, COMPLETED = STATES
-UNKNOWN = "unknown"
-"""State of a call put in with others, where what closes them is not in the dump."""
-WAITING = frozenset({SCHEDULED, STARTED})
-"""States of calls that are not done."""
+from hopline.records.flight import Call, Group
 
 BreakKind = Literal["op", "dtype", "size", "absent", "scheduled", "state", "stuck", "unknown"]
 BREAKS: dict[BreakKind, str] = {
@@ -35,105 +28,6 @@ MISMATCHES: frozenset[BreakKind] = frozenset({"op", "dtype", "size"})
 """Breaks that are a defect of the program by themselves: nobody need be late."""
 ALIKE: frozenset[BreakKind] = frozenset({"scheduled", "state", "stuck"})
 """Breaks in which all came and made the call alike."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A communication call that one rank recorded.
-
-    Attributes
-    ----------
-    record
-        Its number among all calls of the rank, from 0; the recorder keeps the last ones only.
-    group
-        Name of the process group.
-    sequence
-        Its number within the group, which is the same on all ranks (of sends and receives: among those of the rank).
-    op
-        ``all_reduce`` and the like, as in ``records.trace.Collective``, or the recorder's own word where that is unknown.
-    state
-        One of STATES, or UNKNOWN. Of calls that were put in together it is that of all of them.
-    point
-        Whether it is a send or receive.
-    source, target
-        Of a send or receive, numbers within the group; None: not told.
-    inputs, outputs
-        Shape of each tensor.
-    dtypes
-        Element types of the inputs and those of the outputs.
-    created, started, completed
-        Nanoseconds since 1970 at which the rank put it into the stream, and at which its watchdog saw it start and end
-        (which may be much later); None: not seen.
-    timeout
-        Seconds after which the watchdog gives up; None: not told.
-    where
-        The line of the program that made the call, or "".
-    batch
-        Whether it was put in together with others (those of its number), which start and end as one.
-    """
-
-    record: int
-    group: str
-    sequence: int
-    op: str
-    state: str
-    point: bool = False
-    source: int | None = None
-    target: int | None = None
-    inputs: tuple[Shape, ...] = ()
-    outputs: tuple[Shape, ...] = ()
-    dtypes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    created: int | None = None
-    started: int | None = None
-    completed: int | None = None
-    timeout: float | None = None
-    where: str = ""
-    batch: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A process group; ``ranks`` are () where the dump does not say."""
-
-    name: str
-    about: str = ""
-    ranks: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Dump:
-    """What the flight recorder of one rank held.
-
-    Attributes
-    ----------
-    source, rank, version
-        The file; the rank by its name (None: it has no number); the version of the layout.
-    calls
-        In the order of ``record``.
-    groups
-        By name.
-    reached
-        Name of a group -> sequence of the last collective that was put into a stream, where the dump says so.
-    whole
-        Whether nothing was lost before the first call.
-    gaps
-        Whether calls are left out in between (a dump of active calls only).
-    told
-        What is odd about the file.
-    timed
-        Whether it says when kernels start; else calls stay SCHEDULED until they are done.
-    """
-
-    source: str
-    rank: int | None
-    version: str
-    calls: tuple[Call, ...]
-    groups: Mapping[str, Group] = field(default_factory=dict)
-    reached: Mapping[str, int] = field(default_factory=dict)
-    whole: bool = True
-    gaps: bool = False
-    told: tuple[str, ...] = ()
-    timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +105,15 @@ class Behind:
 
 
 @dataclass(frozen=True, slots=True)
+class Short:
+    """Members of a group whose dumps do not come to call ``sequence``, the last that another member has."""
+
+    group: Group
+    sequence: int
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Hang:
     """What dumps of several ranks say together.
 
@@ -238,6 +141,10 @@ class Hang:
         Dumps that are older than the others, or cut.
     messages
         Number of sends that have a receive.
+    held
+        Ranks with a call that another rank has, too (of sends and receives, one that meets it): what is said holds for these.
+    short
+        Dumps that do not come to what others of their group have; those without any call are not among them.
     """
 
     ranks: tuple[int, ...]
@@ -252,3 +159,10 @@ class Hang:
     earlier: tuple[Break, ...] = ()
     behind: tuple[Behind, ...] = ()
     messages: int = 0
+    held: tuple[int, ...] = ()
+    short: tuple[Short, ...] = ()
+
+    @property
+    def empty(self) -> tuple[int, ...]:
+        """Ranks whose dumps have no call."""
+        return tuple(rank for rank, call in self.last.items() if call is None)

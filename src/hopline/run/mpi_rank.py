@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hopline.errors import DataMismatchError
-from hopline.run import cores
+from hopline.run import cores, failures
 from hopline.run.cells import Earlier, cells_of
 from hopline.run.comm import LEADER
 from hopline.run.course import Course, attend
@@ -153,7 +153,7 @@ def main(argv: list[str]) -> None:
             raise RuntimeError(f"{comm.size} ranks, not {plan.ranks}: mpirun and mpi4py use different MPI libraries")
         work(comm, plan, argv[1])
     except Exception as error:  # noqa: BLE001 - whatever it is, the other ranks must not wait for this one
-        emit({"event": "failure", "message": f"rank {comm.rank}: {type(error).__name__}: {error}"})
+        emit({"event": "failure", "message": f"rank {comm.rank}: {failures.said(error)}"})
         comm.Abort(1)
 
 

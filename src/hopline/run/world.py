@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from hopline.errors import DataMismatchError, RunError
-from hopline.run import mpi_rank
+from hopline.run import failures, mpi_rank
 from hopline.run.cells import NOTHING, Place, cells_of
 from hopline.run.comm import LEADER, TURN_TAG, wait_for
 from hopline.run.course import Course, attend
@@ -130,8 +130,7 @@ class World:
 
     def _abort(self, error: Exception) -> None:
         """Say why in one line and end all ranks."""
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        sys.stderr.write(f"hopline: rank {self.comm.rank} failed: {said}\n")
+        sys.stderr.write(f"hopline: rank {self.comm.rank} failed: {failures.said(error)}\n")
         sys.stderr.flush()
         self.comm.Abort(_FAILED)
 

@@ -17,7 +17,7 @@ from hopline.records.comparison import APART, RANKS_FIT, Column, Comparison
 from hopline.show import figures
 from hopline.show.document import Block, Grid, Heading, Line, Style
 
-APART_MARK, INSIDE_MARK = "!", "in"
+APART_MARK, INSIDE_MARK, NOTHING = "!", "in", "—"
 
 
 def page(found: Comparison, most: int = 40, before: str = "") -> list[Block]:
@@ -58,7 +58,7 @@ def _judged(found: Comparison) -> bool:
 def table(found: Comparison, most: int) -> Grid:
     """A row a size: measured, then time and error of each model."""
     known = not np.isnan(found.low).all()
-    header = ["size", "measured", *(["5 % .. 95 %"] if known else [])]
+    header = [found.size_is, "measured", *(["5 % .. 95 %"] if known else [])]
     for column in found.columns:
         header += [column.model, "error"] + (["by"] if column.ways else [])
     places = _shown(found, most)
@@ -84,14 +84,19 @@ def _row(found: Comparison, place: int, known: bool) -> tuple[str, ...]:
     for column in found.columns:
         time = float(column.time[place])
         if math.isnan(time):
-            cells += ["", ""] + ([""] if column.ways else [])
+            cells += [NOTHING, ""] + ([""] if column.ways else [])
             continue
         error, inside = float(found.errors(column)[place]), float(found.inside(column)[place])
-        mark = INSIDE_MARK if inside == 1.0 else APART_MARK if abs(error) > APART else ""
-        mark = mark if _judged(found) else ""
-        cells += [show(time, "time", 3), f"{100 * error:+.1f} % {mark:<2}"]
+        cells += [show(time, "time", 3), f"{100 * error:+.1f} %{_marks(error, inside) if _judged(found) else ''}"]
         cells += [column.ways[place]] if column.ways else []
     return tuple(cells)
+
+
+def _marks(error: float, inside: float) -> str:
+    """Both marks of a row, each in its place: what is apart counts as apart, inside of the repeats' range or not."""
+    apart = APART_MARK if abs(error) > APART else " "
+    within = "" if math.isnan(inside) else f" {INSIDE_MARK if inside else '  '}"
+    return f" {apart}{within}"
 
 
 def _summary(found: Comparison, column: Column) -> tuple[str, ...]:
@@ -133,14 +138,14 @@ def legend(found: Iterable[Comparison]) -> list[Block]:
     return [Line(", ".join(told), "faint")] if told else []
 
 
-def terms(size: Sequence[float], told: Sequence[Mapping[str, float]]) -> list[Block]:
+def terms(found: Comparison, told: Sequence[Mapping[str, float]]) -> list[Block]:
     """What each simulated time is made of, a row a size."""
     names = list(dict.fromkeys(name for one in told for name in one))
     rows = [
         (show(bytes_, "size"), *(show(one[name], "time", 3) if name in one else "" for name in names))
-        for bytes_, one in zip(size, told, strict=True)
+        for bytes_, one in zip(found.size.tolist(), told, strict=True)
     ]
-    return [Heading("What the simulated time is made of"), Grid(("size", *names), rows, left=0)]
+    return [Heading("What the simulated time is made of"), Grid((found.size_is, *names), rows, left=0)]
 
 
 def picture(found: Comparison) -> figures.Spec:
@@ -151,6 +156,8 @@ def picture(found: Comparison) -> figures.Spec:
         there = ~np.isnan(column.time)
         series[column.model] = (found.size[there].tolist(), column.time[there].tolist())
     drawn = figures.times(series, "size", f"{found.title}: {found.source}")
+    if found.size_is != "size":
+        drawn["layer"][0]["encoding"]["x"]["title"] = found.size_is
     bars = [row for row in zip(size, found.low.tolist(), found.high.tolist(), strict=True) if not math.isnan(row[1])]
     return figures.ranged(drawn, bars) if bars else drawn
 
@@ -161,6 +168,7 @@ def data(found: Comparison) -> dict[str, Any]:
         "title": found.title,
         "source": found.source,
         "size": found.size.tolist(),
+        "size_is": found.size_is,
         "time_s": found.time.tolist(),
         "low_s": _plain(found.low),
         "high_s": _plain(found.high),

@@ -17,9 +17,9 @@ LOW, HIGH = 0.05, 0.95
 MESSAGES = "messages"
 
 
-def table(samples: Sequence[Sample], busbw: Sequence[float | None]) -> list[Block]:
-    """The times of each schedule, one row a size."""
-    rows = []
+def table(samples: Sequence[Sample], busbw: Sequence[float | None], size_is: str) -> list[Block]:
+    """The times of each schedule, one row a size, which counts what ``size_is`` says; busbw where there is one."""
+    rows, head = [], (size_is, "median", "middle half", "repeats", "busbw")
     for sample, rate in zip(samples, busbw, strict=True):
         low, high = sample.quartiles
         rows.append(
@@ -31,7 +31,8 @@ def table(samples: Sequence[Sample], busbw: Sequence[float | None]) -> list[Bloc
                 "" if rate is None else show(rate, "bandwidth", 3),
             )
         )
-    return [Grid(("size", "median", "middle half", "repeats", "busbw"), rows, left=0)]
+    width = len(head) if any(rate is not None for rate in busbw) else len(head) - 1
+    return [Grid(head[:width], [row[:width] for row in rows], left=0)]
 
 
 def one(executed: Executed, shares: Mapping[str, float], ends: Sequence[tuple[str, float]]) -> list[Block]:

@@ -19,7 +19,7 @@ def page(report: ExecutionReport) -> list[Block]:
     """Nodes, what is sent, the longest chain."""
     execution = report.execution
     rank = "" if execution.rank is None else f", rank {execution.rank}"
-    schema = f" {execution.schema}" if execution.schema else ""
+    schema = f" {_printable(execution.schema)}" if execution.schema else ""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in execution.by_type().items())
     return [
         Heading(f"{execution.source}: {FORMS[execution.form]}{schema}{rank}"),

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hopline.quantity import counted
-from hopline.records.hang import COMPLETED, MISMATCHES, Behind, Break, Call, Group, Hang, Shape
+from hopline.records.flight import COMPLETED, Call, Group, Shape
+from hopline.records.hang import MISMATCHES, Behind, Break, Hang
 from hopline.show.document import Block, Grid, Heading, Line
 from hopline.show.hang_words import (
     behind_text,
@@ -17,9 +18,12 @@ from hopline.show.hang_words import (
     capital,
     circle_text,
     earlier_text,
+    empty_text,
     is_long,
+    missing_text,
     ranks_text,
     sentence,
+    short_text,
 )  # fmt: skip
 
 MOST_RANKS, MOST_BREAKS = 16, 8
@@ -41,16 +45,13 @@ def page(hang: Hang) -> list[Block]:
     return [*blocks, *_last(hang), *(Line(remark, "faint") for remark in hang.told)]
 
 
-def _more(breaks: Sequence[Break]) -> list[Block]:
+def _more(breaks: Sequence[object]) -> list[Block]:
     left = len(breaks) - MOST_BREAKS
     return [Line(f"  and {left:,} more, which --json lists", "faint")] if left > 0 else []
 
 
 def _verdict(hang: Hang) -> list[Block]:
-    missing = (
-        [f"There is no dump of {ranks_text(hang.missing)}: what happened there is not known."] if hang.missing else []
-    )
-    known = [Line(text, "bad") for text in [*missing, *map(behind_text, hang.behind)]]
+    known = [Line(text, "bad") for text in _unknown(hang)]
     before = [Line(earlier_text(one), "bad") for one in hang.earlier]
     if not hang.compared + hang.messages and not hang.breaks:
         return [Line("Nothing can be compared: no two dumps have a call of one group in common.", "bad"), *known]
@@ -66,11 +67,19 @@ def _verdict(hang: Hang) -> list[Block]:
     if before or hang.behind:
         return [*before, *known, Line(f"None is known to wait ({compared}).")]
     done = all(call is None or call.state == COMPLETED for call in hang.last.values())
-    rest = " and done" if done else ", and none is known to wait"
-    return [
-        Line(f"No defect: every call of each group is the same on all its ranks{rest} ({compared}).", "good"),
-        *known,
-    ]
+    rest = f"{' and done' if done else ', and none is known to wait'} ({compared})."
+    short = [Line(short_text(one), "bad") for one in hang.short]
+    if known or short:
+        alike = f"No defect among {ranks_text(hang.held)}: every call that two or more of them have is the same on each"
+        return [*known, *short[:MOST_BREAKS], *_more(short), Line(f"{alike}{rest}")]
+    return [Line(f"No defect: every call of each group is the same on all its ranks{rest}", "good")]
+
+
+def _unknown(hang: Hang) -> list[str]:
+    """Ranks for which what is said does not hold, and why."""
+    empty = [empty_text(hang.empty)] if hang.empty else []
+    missing = [missing_text(hang.missing)] if hang.missing else []
+    return [*empty, *missing, *map(behind_text, hang.behind)]
 
 
 def _roots(hang: Hang) -> list[Block]:
@@ -143,7 +152,10 @@ def as_json(hang: Hang) -> dict[str, Any]:
         "messages": hang.messages, "defect": bool(hang.breaks or hang.earlier), "roots": hang.roots,
         "circle": list(dict.fromkeys(found.group.name for circle in hang.circles for found in circle)),
         "circles": [circle_text(circle) for circle in hang.circles], "earlier": [_break_json(found) for found in hang.earlier],
-        "behind": [_behind_json(found) for found in hang.behind],
+        "behind": [_behind_json(found) for found in hang.behind], "empty": list(hang.empty), "held": list(hang.held),
+        "short": [
+            {"group": _group_json(one.group), "sequence": one.sequence, "ranks": list(one.ranks)} for one in hang.short
+        ],
         "breaks": [_break_json(found, _bare(hang, found)) for found in hang.breaks],
         "last": {str(rank): None if call is None else _call_json(call) for rank, call in hang.last.items()},
         "told": list(hang.told),

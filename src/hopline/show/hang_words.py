@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hopline.quantity import show
-from hopline.records.hang import BREAKS, STARTED, WAITING, Behind, Break, Group
+from hopline.records.flight import STARTED, WAITING, Group
+from hopline.records.hang import BREAKS, Behind, Break, Short
 
 LONG = 0.1
 """Of the timeout: that ranks wait is told with how long from here on; events end soon after the last call of a hang."""
@@ -24,6 +25,30 @@ def behind_text(found: Behind) -> str:
         f"The dump of rank {found.rank} ends {last} of group {group_text(found.group)}, and others are done with call "
         f"{found.done}, which they cannot be without it{since}: it is of another time or run, or cut; what the rank did later "
         "is not known."
+    )
+
+
+def empty_text(ranks: Sequence[int]) -> str:
+    """Dumps without a call, which may be the finding."""
+    one = len(ranks) == 1
+    return (
+        f"The dump{'' if one else 's'} of {ranks_text(ranks)} {'has' if one else 'have'} nothing in "
+        f"{'it' if one else 'them'}: the recorder was off there, it left out calls that are done, or "
+        f"{'that rank' if one else 'those ranks'} never came to a call, which may itself be the defect."
+    )
+
+
+def missing_text(ranks: Sequence[int]) -> str:
+    """Ranks without a dump."""
+    return f"There is no dump of {ranks_text(ranks)}: what happened there is not known."
+
+
+def short_text(found: Short) -> str:
+    """Dumps that end before those of other members."""
+    one = len(found.ranks) == 1
+    return (
+        f"The dump{'' if one else 's'} of {ranks_text(found.ranks)} {'does' if one else 'do'} not come to call "
+        f"{found.sequence} of group {group_text(found.group)}, which others have."
     )
 
 

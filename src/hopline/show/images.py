@@ -9,6 +9,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from hopline.errors import OutputError, UnknownNameError
@@ -46,14 +47,14 @@ def check_ending(file: Path) -> None:
         raise UnknownNameError(f"kind of picture in {str(file)!r}:", file.suffix, IMAGES)
 
 
-def save(spec: Spec, file: Path) -> None:
-    """Draw ``spec`` into ``file``; a picture that hopline drew there before is replaced.
+def save(spec: Spec, file: Path) -> Path | None:
+    """Draw ``spec`` into ``file``; another picture of hopline's that was there is kept under a dated name, which is returned.
 
     Raises OutputError where it cannot be written, or where something else of that name would be lost.
     """
     check_ending(file)
     check_free(file)
-    keep(IMAGES[file.suffix.lower()](spec), file)
+    return keep(IMAGES[file.suffix.lower()](spec), file)
 
 
 def check_free(file: Path) -> None:
@@ -62,14 +63,27 @@ def check_free(file: Path) -> None:
         raise OutputError(f"{file} exists and is no picture of hopline's: give another name")
 
 
-def keep(drawn: bytes, file: Path) -> None:
-    """Write what was drawn, marked as ours. Raises what ``save`` does."""
+def keep(drawn: bytes, file: Path) -> Path | None:
+    """Write what was drawn, marked as ours. Returns and raises what ``save`` does."""
     check_free(file)
     content = _marked(file.suffix.lower(), drawn)
     try:
+        kept = put_aside(file) if file.exists() and file.read_bytes() != content else None
         file.write_bytes(content)
     except OSError as error:
         raise OutputError(f"{file} cannot be written: {error.strerror}") from None
+    return kept
+
+
+def put_aside(file: Path) -> Path:
+    """Give a file the dated name under which what hopline wrote before is kept. Raises OSError."""
+    kept = file.with_suffix(f".{datetime.now():%Y%m%d-%H%M%S-%f}.bak")
+    return file.rename(kept)
+
+
+def written(file: Path, kept: Path | None) -> str:
+    """Where something is now, and under which name what was there before."""
+    return f"{file}" + (f" (what was there is now {kept.name})" if kept else "")
 
 
 def _there(file: Path) -> bool:

@@ -18,6 +18,7 @@ from hopline.quantity import show, show_within
 from hopline.records.pairs import Suspect
 from hopline.records.sample import Sample
 from hopline.records.table import Measure
+from hopline.show import figures
 from hopline.show.document import Block, Grid, Heading, Line
 
 Column = tuple[str, Callable[[Sample], str]]
@@ -137,6 +138,13 @@ def crowds(crowded: Sequence[tuple[str, int, int]]) -> list[Block]:
         )
         for host, ranks, cores in crowded
     ]
+
+
+def points(size: Sequence[float], time: Sequence[float], title: str) -> figures.Spec:
+    """Measured times against size, as a picture without a fit."""
+    drawn = figures.times({"measured": (size, time)}, "size", title)
+    drawn["layer"][0]["mark"] = {"type": "line", "strokeWidth": 1, "point": {"size": 60, "filled": True}}
+    return drawn
 
 
 WIDEST = 16

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hopline.records.hang import COMPLETED, SCHEDULED, WAITING, Break, BreakKind, Call, Dump, Group, View
+from hopline.records.flight import COMPLETED, SCHEDULED, WAITING, Call, Dump, Group
+from hopline.records.hang import Break, BreakKind, Short, View
 from hopline.study.hang_sizes import Odds, differences
 
 
@@ -25,7 +26,7 @@ class Side:
     calls
         Rank -> sequence -> the calls of that number (several where they were coalesced).
     shared
-        Number of sequences that at least two ranks have.
+        Sequences that at least two ranks have.
     lost
         Ranks whose dumps do not tell what they did after their last call.
     """
@@ -33,7 +34,7 @@ class Side:
     group: Group
     dumps: Mapping[int, Dump]
     calls: Mapping[int, Mapping[int, Sequence[Call]]]
-    shared: int
+    shared: frozenset[int]
     lost: frozenset[int]
 
 
@@ -52,7 +53,19 @@ def side(group: Group, dumps: Mapping[int, Dump], lost: frozenset[int]) -> Side:
         if len(calls[rank].get(sequence, ())) < most:
             calls[rank].pop(sequence, None)
     times = Counter(sequence for mine in calls.values() for sequence in mine)
-    return Side(group, present, calls, sum(count > 1 for count in times.values()), lost)
+    return Side(group, present, calls, frozenset(sequence for sequence, count in times.items() if count > 1), lost)
+
+
+def held(side: Side) -> set[int]:
+    """Ranks with a call that another rank has, too."""
+    return {rank for rank, mine in side.calls.items() if not side.shared.isdisjoint(mine)}
+
+
+def short(side: Side) -> Short | None:
+    """Members with a dump that has calls, but not up to the last call of the group; None: no such."""
+    name, last = side.group.name, max((max(mine) for mine in side.calls.values() if mine), default=-1)
+    ranks = tuple(rank for rank, dump in side.dumps.items() if dump.calls and dump.reached.get(name, -1) < last)
+    return Short(side.group, last, tuple(sorted(ranks))) if ranks else None
 
 
 def _begins(dump: Dump, group: Group) -> int:

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from hopline.errors import InputError
-from hopline.records.hang import COMPLETED, Behind, Dump, Group
+from hopline.records.flight import COMPLETED, Dump, Group
+from hopline.records.hang import Behind
 from hopline.study.hang_sizes import ranks_text
 
 NANOSECOND = 1e-9

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hopline.records.hang import ALIKE, MISMATCHES, STARTED, WAITING, Break
+from hopline.records.flight import STARTED, WAITING
+from hopline.records.hang import ALIKE, MISMATCHES, Break
 
 Circle = tuple[Break, ...]
 Waits = Mapping[int, Sequence[tuple[int, int]]]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from hopline.records.hang import ALIKE, COMPLETED, SCHEDULED, WAITING, Break, BreakKind, Call, Dump, Group, View
+from hopline.records.flight import COMPLETED, SCHEDULED, WAITING, Call, Dump, Group
+from hopline.records.hang import ALIKE, Break, BreakKind, View
 from hopline.study.hang_sizes import count
 
 Pair = tuple[int, int]
@@ -18,8 +19,9 @@ Pair = tuple[int, int]
 Calls = dict[Pair, list[Call]]
 
 
-def unmet(group: Group, dumps: Mapping[int, Dump], lost: frozenset[int]) -> tuple[tuple[Break, ...], int]:
-    """The first send or receive of each pair that is not met, or met by another size, by when it was called; how many met.
+def unmet(group: Group, dumps: Mapping[int, Dump], lost: frozenset[int]) -> tuple[tuple[Break, ...], dict[Pair, int]]:
+    """The first send or receive of each pair that is not met, or met by another size, by when it was called; and of each
+    pair how many met.
 
     Of those that are met and not done only the first, and of calls that were put in together only where none is left unmet.
     ``lost``: ranks whose dumps do not tell what they did later.
@@ -29,7 +31,7 @@ def unmet(group: Group, dumps: Mapping[int, Dump], lost: frozenset[int]) -> tupl
     real = sorted((one for one in found if one is not None), key=_since)
     hard = [one for one in real if one.kind not in ALIKE]
     soft = [one for one in real if one.kind in ALIKE and not (hard and _in_batch(one))]
-    met = sum(min(len(calls), len(receives.get(pair, ()))) for pair, calls in sends.items())
+    met = {pair: min(len(calls), len(receives[pair])) for pair, calls in sends.items() if pair in receives}
     return (*hard, *soft[:1]), met
 
 

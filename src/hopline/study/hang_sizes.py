@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from math import prod
 
-from hopline.records.hang import BreakKind, Call, Group, Shape
+from hopline.records.flight import Call, Group, Shape
+from hopline.records.hang import BreakKind
 
 Calls = tuple[Call, ...]
 Odds = tuple[BreakKind, tuple[int, ...], str]

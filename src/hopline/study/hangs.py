@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hopline.records.hang import UNKNOWN, WAITING, Break, Dump, Hang
-from hopline.study.hang_calls import first, side
+from hopline.records.flight import UNKNOWN, WAITING, Dump
+from hopline.records.hang import Break, Hang, Short
+from hopline.study.hang_calls import first, held, short, side
 from hopline.study.hang_groups import NANOSECOND, behind, by_rank, groups_of, last_sign, lost
 from hopline.study.hang_order import ordered
 from hopline.study.hang_points import unmet
@@ -26,15 +27,19 @@ def explain(dumps: Sequence[Dump]) -> Hang:
     untold = frozenset(one.rank for one in old)
     breaks: list[Break] = []
     earlier: list[Break] = []
+    alike: set[int] = set()
+    lacking: list[Short] = []
     compared = messages = 0
     for group in groups:
         mine = side(group, ranks, untold)
-        compared += mine.shared
+        compared += len(mine.shared)
         found, before = first(mine)
         points, met = unmet(group, ranks, untold)
         breaks += [*([found] if found else []), *points]
-        messages += met
+        messages += sum(met.values())
         earlier += [before] if before else []
+        alike |= held(mine) | {rank for pair in met for rank in pair}
+        lacking += [less] if (less := short(mine)) else []
     seen = max(map(last_sign, dumps), default=0)
     in_order, roots, circles = ordered([_waited(one, seen) for one in breaks])
     members = {rank for dump in dumps for group in dump.groups.values() for rank in group.ranks}
@@ -42,7 +47,7 @@ def explain(dumps: Sequence[Dump]) -> Hang:
     return Hang(
         tuple(sorted(ranks)), tuple(sorted(members - set(ranks))), groups, compared, in_order, roots, circles,
         {rank: dump.calls[-1] if dump.calls else None for rank, dump in sorted(ranks.items())}, told, tuple(earlier), old,
-        messages,
+        messages, tuple(sorted(alike)), tuple(lacking),
     )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def test_what_may_follow(tail):
         ('{"traceEvents": [{"args": ' + "[" * 5000 + "]" * 5000 + "}]}", "nested too deep"),
         ('{"traceEvents": [' + '{"ph": "X"},' * 300 + "{oops}]}", "is no JSON after"),
         ('{"traceEvents": [{"ph": "X"}], "more": oops}', "is no JSON after 1 events, near byte"),
-        ('{"traceEvents": null}', "is JSON without traceEvents"),
+        *((f'{{"traceEvents": {value}}}', "has traceEvents that are no list") for value in ("null", "{}", '"x"', "5")),
         ('{"data": {"traceEvents": [{}]}}', "is JSON without traceEvents"),
         ('{"nodes": []}', "is an execution trace"),
         ("", "holds only blanks"),

@@ -184,3 +184,51 @@ def test_peers(tmp_path):
     assert [(found.op, found.peer) for found in read(tmp_path, events)] == [
         ("send", 4), ("recv", 6), ("recv", 7), ("all_reduce", -1),
     ]  # fmt: skip
+
+
+IMPOSSIBLE = {
+    "Group size": [2**63 - 1, 0, -7, 1.5, True, "x", 10**30], "Seq": [2**63 - 1, -7, 1e308, [1]],
+    "In msg nelems": [2**62, -7, 10**30, 0.5, {}],
+    "Process Group Ranks": [[0, 2**63], [-1, 0], [0, 0], "[0, 99999999999]", "[3, 3]", [0, "1"], [True], 5, {}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in IMPOSSIBLE.items() for value in values])
+def test_what_collectives_cannot_say_is_told_and_not_said(tmp_path, key, value):
+    args = told("allreduce", 8, 8) | {"Process Group Name": "3", "Process Group Ranks": "[0, 8]", "Seq": 4}
+    path = tmp_path / "rank0.json"
+    path.write_text(text([kernel("ncclDevKernel_AllReduce", i, 1, i, **args | {key: value}) for i in range(3)]))
+    trace = read_trace(str(path))
+    good = {"Group size": (8, 2), "Seq": (4, None), "In msg nelems": (16, None), "Process Group Ranks": ((0, 8), ())}
+    fields = dict(zip(good, ("count", "sequence", "size", "ranks"), strict=True))
+    for collective in trace.collectives:
+        assert {name: getattr(collective, field) for name, field in fields.items()} == {
+            name: values[name == key] for name, values in good.items()
+        }
+    (line,) = [line for line in trace.told if "collectives" in line]
+    assert line.startswith(f"3 collectives with an impossible {key} (")
+    assert line.endswith("; it counts as not said")
+
+
+@pytest.mark.parametrize("value", [None, -1, 2**32 - 1, 2**64 - 1])
+@pytest.mark.parametrize("key", ["Group size", "Seq", "In msg nelems"])
+def test_numbers_that_stand_for_none_are_no_defect(tmp_path, key, value):
+    path = tmp_path / "rank0.json"
+    path.write_text(text([kernel("ncclDevKernel_AllReduce", 0, 1, 1, **told("allreduce", 8, 8) | {key: value})]))
+    assert len(read_trace(str(path)).told) == 1
+
+
+def test_impossible_members_of_groups_and_tensors(tmp_path):
+    """A group's list in the head; and dimensions whose product no memory holds."""
+    path = tmp_path / "rank0.json"
+    config = {"rank": 0, "pg_config": [{"pg_name": "3", "ranks": [0, 2**70]}]}
+    events = [
+        span("c10d::allreduce_", 0, 9, tid=1),
+        span("nccl:all_reduce", 1, 7, tid=1, **{"Input Dims": [[2**40, 2**40]], "Input type": ["float"]}),
+        call("cudaLaunchKernel", 2, 3, 9, tid=1), kernel("ncclDevKernel_AllReduce", 12, 3, 9),
+    ]  # fmt: skip
+    path.write_text(text(events, distributedInfo=config))
+    trace = read_trace(str(path))
+    assert [(found.size, found.ranks) for found in trace.collectives] == [(None, ())]
+    assert any("impossible Process Group Ranks (a list): expected different ranks" in line for line in trace.told)
+    assert any("impossible Input Dims (1208925819614629174706176)" in line for line in trace.told)

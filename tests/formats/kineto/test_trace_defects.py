@@ -92,7 +92,7 @@ ODD = {
     "a negative length": ({"dur": -4}, 3, "of negative length: taken as of no length"),
     "a length that is text": ({"dur": "long"}, 3, "with a length that is no number: taken as of no length"),
     "an absurd length": ({"dur": 1e15}, 2, "more than 30 days"),
-    "no length": ({"dur": None}, 3, ""),
+    "no length": ({"dur": None}, 3, "without a length: taken as of no length"),
     "a name that is a list": ({"name": ["a"]}, 3, ""),
     "no name": ({"name": None}, 3, ""),
     "a category that is an object": ({"cat": {"a": 1}}, 2, ""),
@@ -100,7 +100,6 @@ ODD = {
     "arguments that are a list": ({"args": [1]}, 3, ""),
     "arguments that are text": ({"args": "x"}, 3, ""),
     "a correlation that is text": ({"args": {"correlation": "77"}}, 3, ""),
-    "a huge correlation": ({"args": {"correlation": 10**30}}, 3, ""),
 }  # fmt: skip
 
 
@@ -124,6 +123,33 @@ def test_a_correlation_as_text_is_the_number(tmp_path):
     assert trace.events.correlation.tolist() == [77, 77]
 
 
+@pytest.mark.parametrize("number", [10**30, 1.5, True, "x", [1], {}])
+def test_correlations_that_are_none_are_told(tmp_path, number):
+    trace = read(tmp_path, text([call("c", 0, 1, number), kernel("k", 2, 1, number), kernel("l", 4, 1, 7.0)]))
+    assert trace.events.correlation.tolist() == [-1, -1, 7]
+    assert told(trace, "2 events with a correlation that is no whole number: taken as without one")
+
+
+@pytest.mark.parametrize("number", [None, -1, 2**32 - 1, 2**64 - 1, "-1", ""])
+def test_correlations_that_stand_for_none_are_no_defect(tmp_path, number):
+    trace = read(tmp_path, text([call("c", 0, 1, number), kernel("k", 2, 1, number)]))
+    assert trace.events.correlation.tolist() == [-1, -1]
+    assert len(trace.told) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"ts": "soon"}, "has no event at a time that can be: 5 events without a time that is a number: left out"),
+        ({"dur": 1e14}, "has no event at a time that can be: 5 events more than 30 days from most others, or longer"),
+    ],
+)
+def test_a_file_none_of_whose_events_can_be(tmp_path, change, why):
+    with pytest.raises(FormatError) as error:
+        read(tmp_path, text([event | change for event in EVENTS]))
+    assert why in str(error.value)
+
+
 def test_things_in_the_list_that_are_no_events(tmp_path):
     trace = read(tmp_path, text([None, *EVENTS, 5, "x", [], {}]))
     assert len(trace.events) == 5
@@ -144,6 +170,7 @@ def test_events_in_any_order(tmp_path):
     ("events", "why"),
     [
         ([], "has no events"),
+        ([{"ph": "\x1b[31m\n"}] * 2, r"has no event with a length (2 of ph '\x1b[31m\n')"),
         ([{"ph": "M"}, {"ph": "i", "ts": 5}], "has no event with a length (1 of ph M, 1 of ph i)"),
         (
             [{"ph": "b", "cat": "COLL", "id": 1, "ts": 5}],

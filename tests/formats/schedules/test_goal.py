@@ -108,7 +108,7 @@ def test_large_sizes_are_added_up_exactly(tmp_path):
 
 
 def test_a_size_of_its_own(tmp_path):
-    with pytest.raises(InputError, match="has its own sizes: 64 bytes were asked for"):
+    with pytest.raises(InputError, match="has its own sizes: 64 B is asked for; leave the size out"):
         table.read_schedule(saved(tmp_path, GOAL), size=64)
 
 

@@ -233,7 +233,9 @@ def test_a_gpu_without_steps_is_told(tmp_path):
 def test_sizes_beyond_those_of_the_file_are_told(tmp_path):
     text = ring_of_combined_steps().replace('inplace="1"', 'inplace="1" minBytes="0" maxBytes="64"')
     assert not any("is made for" in remark for remark in read(tmp_path, text, 60).remarks)
-    assert "66 bytes are asked for: made is made for 0 to 64" in read(tmp_path, text, 66).remarks
+    assert "66 B is asked for: made is made for 0 B to 64 B" in read(tmp_path, text, 66).remarks
+    one = text.replace('minBytes="0"', 'minBytes="64"')
+    assert "1.5 MiB is asked for: made is made for 64 B" in read(tmp_path, one, 3 << 19).remarks
 
 
 def test_lanes_belong_to_channels(tmp_path):

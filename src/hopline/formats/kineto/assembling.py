@@ -19,9 +19,10 @@ from hopline.formats.kineto.collectives import collectives
 from hopline.formats.kineto.columns import Gathered
 from hopline.formats.kineto.container import documents
 from hopline.formats.kineto.events import Arguments
+from hopline.formats.kineto.head import base_of, info_of, plain, text_of
 from hopline.formats.kineto.identity import identity
 from hopline.formats.kineto.strangers import StrangerError
-from hopline.formats.kineto.times import whole, whole_number
+from hopline.formats.kineto.times import whole
 from hopline.formats.packing import Source
 from hopline.formats.source import shown
 from hopline.records.trace import CALL, KINDS, SYNC, Events, Step, Syncs, Trace
@@ -73,14 +74,17 @@ def _put_together(path: str, document: Document, gathered: Gathered) -> Trace:
             f"{document.name} {_without_lengths(gathered)}: expected events with a length (ph X), as Kineto writes them"
         )
     origin, events, place = gathered.columns()
+    if gathered.rows and not len(events):
+        raise FormatError(f"{document.name} has no event at a time that can be: {', '.join(_odd(gathered))}")
     names = gathered.name_list()
     who = identity(path, head)
     told = [*who.told, *document.told, *_mended(document), *_odd(gathered)]
+    base = base_of(head, origin, told)
     said = {int(place[row]): item for row, item in gathered.said.items() if place[row] >= 0}
-    base = _base(head)
+    found = collectives(events, names, said, head, told)
     return Trace(
         source=path, rank=who.rank, world=who.world, base=base + origin, absolute=base + origin > _SINCE_1970,
-        names=names, lanes=gathered.lane_list(), events=events, collectives=collectives(events, names, said, head),
+        names=names, lanes=gathered.lane_list(), events=events, collectives=found,
         steps=_steps(events, names), syncs=_syncs(events, said), counts=counts, about=_about(head), told=tuple(told),
     )  # fmt: skip
 
@@ -93,7 +97,9 @@ def _counts(document: Document, gathered: Gathered) -> dict[str, int]:
 def _without_lengths(gathered: Gathered) -> str:
     if not gathered.phases:
         return "has no events"
-    found = ", ".join(f"{number} of ph {kind}" for kind, number in gathered.phases.most_common(4))
+    found = ", ".join(
+        f"{number} of ph {kind if kind.isalnum() else plain(kind)}" for kind, number in gathered.phases.most_common(4)
+    )
     plugin = (
         ": begins and ends, as NCCL's profiler plugin writes them, are times of the host"
         if gathered.phases["b"]
@@ -102,20 +108,15 @@ def _without_lengths(gathered: Gathered) -> str:
     return f"has no event with a length ({found}){plugin}"
 
 
-def _base(head: dict[str, Any]) -> int:
-    return max(0, whole_number(head.get("baseTimeNanoseconds")))
-
-
 def _about(head: dict[str, Any]) -> dict[str, str]:
     devices = head.get("deviceProperties")
     first = devices[0] if isinstance(devices, list) and devices and isinstance(devices[0], dict) else {}
-    info = head.get("distributedInfo")
-    info = info if isinstance(info, dict) else {}
+    info = info_of(head, [])
     found = {
         "device": first.get("name"), "backend": info.get("backend"), "nccl": info.get("nccl_version"),
         "name": head.get("traceName"),
     }  # fmt: skip
-    return {key: str(value) for key, value in found.items() if value not in (None, "")}
+    return {key: text for key, value in found.items() if (text := text_of(value))}
 
 
 def _steps(events: Events, names: tuple[str, ...]) -> tuple[Step, ...]:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from hopline.formats.kineto import names as words
 from hopline.formats.kineto.events import Arguments, Event, arguments, correlations, exact_times
-from hopline.formats.kineto.times import MISSING, each, nanoseconds, whole
+from hopline.formats.kineto.repeats import repeats
+from hopline.formats.kineto.times import MISSING, each, nanoseconds, says_none, whole
 from hopline.records.trace import CALL, KERNEL, NONE, SYNC, Events, Lane, Nanoseconds
 
 _LONGEST = 30 * 86400 * 10**9
@@ -106,7 +107,7 @@ class Gathered:
         length = self._lengths([event.dur for event in kept])
         correlation, lane = np.full(len(kept), NONE, np.int64), np.empty(len(kept), np.int32)
         calls = np.flatnonzero(kind == CALL)
-        correlation[calls] = whole(correlations([kept[row].args for row in calls.tolist()]))
+        correlation[calls] = self._numbers(correlations([kept[row].args for row in calls.tolist()]))
         lane[kind > SYNC] = _lanes(self._threads, [event.pid for event in compress(kept, kind > SYNC)],
                                    [event.tid for event in compress(kept, kind > SYNC)])  # fmt: skip
         self._work(kept, kind, lane, correlation)
@@ -121,7 +122,7 @@ class Gathered:
         rows = np.flatnonzero(kind <= SYNC)
         events = [kept[row] for row in rows.tolist()]
         said = arguments([event.args for event in events])
-        correlation[rows] = whole([item.correlation for item in said])
+        correlation[rows] = self._numbers([item.correlation for item in said])
         lane[rows] = -1 - _lanes(
             self._streams,
             [event.pid if item.device is None else item.device for event, item in zip(events, said, strict=True)],
@@ -139,11 +140,19 @@ class Gathered:
         said = arguments([kept[row].args for row in rows])
         self.said.update({self.rows + row: item for row, item in zip(rows, said, strict=True)})
 
+    def _numbers(self, values: list[Any]) -> Nanoseconds:
+        """Correlations, NONE for what is none."""
+        found = whole(values)
+        odd = sum(not says_none(values[at]) for at in np.flatnonzero(found == NONE).tolist())
+        self.odd["with a correlation that is no whole number: taken as without one"] += odd
+        return found
+
     def _lengths(self, values: list[Any]) -> Nanoseconds:
         length = nanoseconds(values)
         if length is None:
             length = each([0 if value is None else value for value in values])
         wrong = length == MISSING
+        self.odd["without a length: taken as of no length"] += values.count(None)
         below = int((length < 0).sum() - wrong.sum())
         self.odd["with a length that is no number: taken as of no length"] += int(wrong.sum())
         self.odd["of negative length: taken as of no length"] += below
@@ -165,10 +174,16 @@ class Gathered:
         end = start + length
         order = np.lexsort((-length, start))
         order = order[fit[order]]
+        lane = np.where(lane < 0, len(self._threads) - 1 - lane, lane)
+        columns = kind, name, start, end, lane, correlation
+        rows = Events(*(column[order] for column in columns))
+        again = repeats(rows)
+        if again is not None:
+            self.odd["equal to another in name, place, times and correlation: counted once"] += int(again.sum())
+            order = order[~again]
+            rows = Events(*(column[order] for column in columns))
         place = np.full(len(kind), NONE, np.int64)
         place[order] = np.arange(len(order))
-        lane = np.where(lane < 0, len(self._threads) - 1 - lane, lane)
-        rows = Events(kind[order], name[order], start[order], end[order], lane[order], correlation[order])
         return origin, rows, place
 
     def _fitting(self, start: Nanoseconds, length: Nanoseconds) -> _Marks:

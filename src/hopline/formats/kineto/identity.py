@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hopline.formats.kineto.head import MOST_RANKS, info_of, number_in
+
 _NAMES = (
     re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d{1,9})(?!\d)", re.IGNORECASE),
     re.compile(r"(?:^|[^a-z])worker[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
     re.compile(r"(?:^|[^a-z])gpu[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
 )
-_MOST = 1 << 24
-"""Ranks that a job can have."""
 
 
 @dataclass(slots=True)
@@ -31,16 +31,16 @@ class Identity:
 
 def identity(path: str, head: Mapping[str, Any]) -> Identity:
     """Who the trace in ``path`` is from; what the file says of itself goes first."""
-    info = head.get("distributedInfo")
-    info = info if isinstance(info, dict) else {}
-    found = Identity(_count(info.get("rank")), _count(info.get("world_size")) or None)
+    told: list[str] = []
+    info = info_of(head, told)
+    found = Identity(number_in(info, "rank", 0, told), number_in(info, "world_size", 1, told), told)
     named = rank_in(path)
     if named is None:
         if found.rank is None:
             found.told.append("neither the file nor its name says the rank")
     elif found.rank is None:
         found.rank = named
-        found.told.append(f"rank {named} is from the name of the file: it says nothing itself")
+        found.told.append(f"rank {named} is from the name of the file: it says none itself")
     elif found.rank != named:
         found.told.append(f"the name of the file says rank {named}, the file itself {found.rank}: the latter is taken")
     if found.rank is not None and found.world is not None and found.rank >= found.world:
@@ -56,11 +56,6 @@ def rank_in(path: str) -> int | None:
     for pattern in _NAMES:
         ranks = {int(text) for text in pattern.findall(name)}
         if len(ranks) == 1:
-            return _count(ranks.pop())
+            rank = ranks.pop()
+            return rank if rank < MOST_RANKS else None
     return None
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
-        value = int(value)
-    return value if type(value) is int and 0 <= value < _MOST else None

@@ -23,9 +23,9 @@ _FIRST = {
     b"\x89PNG": "is a picture",
 }  # fmt: skip
 _KEYS = {
-    b'"nodes"': "is an execution trace (it has nodes and no events)",
-    b'"pg_config"': "looks like a dump of a flight recorder",
-    b'"entries"': "looks like a dump of a flight recorder",
+    re.compile(rb'"traceEvents"\s*:\s*[^\s\[]'): "has traceEvents that are no list",
+    re.compile(rb'"nodes"'): "is an execution trace (it has nodes and no events)",
+    re.compile(rb'"pg_config"|"entries"'): "looks like a dump of a flight recorder",
 }
 _NULS = re.compile(rb"\0+")
 
@@ -39,7 +39,7 @@ def what_it_is(start: bytes, whole: bool = False) -> str:
         return "holds only NUL bytes (an interrupted or sparse copy?)" if b"\0" in start else "holds only blanks"
     if start.startswith(b"{"):
         for key, what in _KEYS.items():
-            if key in start:
+            if key.search(start):
                 return what
         return "is JSON without traceEvents" if whole else "begins like JSON, but no traceEvents follow"
     if b"\0" in start[:4096]:

@@ -61,8 +61,10 @@ def _one(value: Any) -> int:
 def whole(values: list[Any]) -> Nanoseconds:
     """Whole numbers of values of any type; NONE for what is none, or stands for none."""
     try:
+        if not set(map(type, values)) <= {int}:
+            raise TypeError
         column = np.fromiter(values, np.int64, len(values))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, OverflowError):
         return np.fromiter(map(whole_number, values), np.int64, len(values))
     column[column == _STANDS_FOR_NONE[0]] = NONE
     return column
@@ -74,4 +76,11 @@ def whole_number(value: Any) -> int:
         number = int(value, 0) if isinstance(value, str) else int(value)
     except (TypeError, ValueError, OverflowError):
         return NONE
+    if isinstance(value, bool) or (isinstance(value, float) and number != value):
+        return NONE
     return NONE if number in _STANDS_FOR_NONE or not -(2**63) <= number < 2**63 else number
+
+
+def says_none(value: Any) -> bool:
+    """Whether a value of any type stands for none, rather than for something that is no number."""
+    return value is None or (isinstance(value, int | str) and value in (NONE, str(NONE), "", *_STANDS_FOR_NONE))

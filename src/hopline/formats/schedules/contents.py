@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hopline.errors import InputError
+from hopline.errors import InputError, QuantityError
+from hopline.quantity import parse, show
 from hopline.schedule.operations import Schedule
 
 Fact = int | str | bool | dict[str, int] | tuple[int, ...]
@@ -110,7 +111,18 @@ def beyond(contents: Contents, size: int) -> tuple[str, ...]:
     """A remark where a file is not made for ``size``."""
     if contents.sizes is None or contents.sizes[0] <= size <= contents.sizes[1]:
         return ()
-    return (f"{size} bytes are asked for: {contents.name} is made for {contents.sizes[0]} to {contents.sizes[1]}",)
+    made = " to ".join(dict.fromkeys(exact(one) for one in contents.sizes))
+    return (f"{exact(size)} is asked for: {contents.name} is made for {made}",)
+
+
+def exact(size: int) -> str:
+    """A size as people write it, or in bytes where that would round it."""
+    text = show(size, "size")
+    try:
+        same = parse(text, "size") == size
+    except QuantityError:
+        same = False
+    return text if same else f"{size} bytes"
 
 
 def idle(ranks: int, rank: NDArray[np.int32]) -> tuple[str, ...]:
@@ -131,7 +143,7 @@ def expect_ranks(shown: str, found: int, asked: Asked) -> None:
 def expect_no_size(shown: str, asked: Asked) -> None:
     """Raise InputError where a size was asked for, and the file has its own."""
     if asked.size is not None:
-        raise InputError(f"{shown} has its own sizes: {asked.size} bytes were asked for")
+        raise InputError(f"{shown} has its own sizes: {exact(asked.size)} is asked for; leave the size out")
 
 
 def total(values: NDArray[np.int64]) -> int:

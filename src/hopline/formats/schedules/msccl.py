@@ -8,9 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from hopline import quantity
-from hopline.errors import FormatError, InputError, QuantityError
-from hopline.formats.schedules.contents import Asked, Contents, Fact, Reading, beyond, counted, expect_ranks, idle
+from hopline.errors import FormatError, InputError
+from hopline.formats.schedules.contents import (
+    Asked,
+    Contents,
+    Fact,
+    Reading,
+    beyond,
+    counted,
+    exact,
+    expect_ranks,
+    idle,
+)
 from hopline.formats.schedules.msccl_places import RECEIVES, SENDS
 from hopline.formats.schedules.msccl_rows import Expansion
 from hopline.formats.schedules.msccl_xml import Algorithm, parse
@@ -39,7 +48,7 @@ class MscclPlan:
         own: tuple[str, ...] = ()
         if size is None and algorithm.sizes and algorithm.sizes[0] == algorithm.sizes[1] > 0:
             size = algorithm.sizes[0]
-            own = (f"for {_exact(size)}, the size that the file is made for",)
+            own = (f"for {exact(size)}, the size that the file is made for",)
         if size is None:
             raise InputError(
                 f"{shown(self.path)} counts in chunks: give the size of a rank's buffer, "
@@ -63,16 +72,6 @@ class MscclPlan:
             if not buffered.rows.circular():
                 return buffered, (BUFFERED,)
         return straight, ()
-
-
-def _exact(size: int) -> str:
-    """A size as people write it, or in bytes where that would round it."""
-    text = quantity.show(size, "size")
-    try:
-        same = quantity.parse(text, "size") == size
-    except QuantityError:
-        same = False
-    return text if same else f"{size} bytes"
 
 
 def _place(used: Expansion, steps: Ints, row: int) -> str:

@@ -81,7 +81,7 @@ def closed_form(told: Told, size: Floats, sends: list[Sends], algorithm: str) ->
     RING is the fastest, too, for collectives that have no ring. Raises HoplineError with the reason where nothing can be said.
     """
     if told.ranks is None:
-        raise InputError("the number of ranks is not in the file (-n)")
+        raise InputError(told.no_ranks)
     if not sends:
         raise InputError("no sends are given (--sends FILE)")
     chosen = _chosen(sends, told)
@@ -116,7 +116,7 @@ def _chosen(sends: list[Sends], told: Told) -> Sends:
     if len(alike) != 1:
         numbers = ", ".join(str(one.number) for one in sends)
         raise InputError(
-            f"several tables of sends would do ({numbers} of {shown(File(sends[0].source).name)}): give a file with one"
+            f"several tables of sends would do ({numbers} of {shown(File(sends[0].source).name)}): choose with --sends-table"
         )
     return alike[0]
 

@@ -90,6 +90,7 @@ def compare(ran: Ran, machine: Machine, executor: Executor | None) -> Beside:
         columns=tuple(columns),
         premises=(*of_run(ran, cells, executor), *of_link(machine, sample, formula is not None)),
         left=left,
+        size_is=cells[0].size_is,
     )
     return Beside(ran, cells, comparison, terms, executor)
 

@@ -16,9 +16,8 @@ from hopline.formats.source import kept, shown
 from hopline.jobs import fitting
 from hopline.jobs.benchmarks import by_parts, parts
 from hopline.jobs.comparing.closed_form import CLOSED_FORM, COLLECTIVE, RING, Sends, closed_form, sends_of
-from hopline.jobs.comparing.told import Stated, Told, log_of, said_of, told_of
+from hopline.jobs.comparing.told import Stated, Told, check_stated, log_of, told_of
 from hopline.jobs.comparing.tuner import TUNER, tuner
-from hopline.jobs.stated import refuse_other
 from hopline.quantity import counted
 from hopline.records.comparison import Column, Comparison
 from hopline.records.estimate import Premise
@@ -30,12 +29,14 @@ from hopline.study.points import Points, medians
 LINE, FITTED = "line", "fitted"
 MODELS = (CLOSED_FORM, LINE, FITTED, TUNER)
 """In the order of columns."""
+_ENDS = " (— at the first and the last, which are never left out)"
 _BASES = {
-    LINE: "α + m/β fitted to the table, each size without every second size of it",
-    FITTED: "hopline's reading of the table, each size without every second size of it",
+    LINE: f"α + m/β fitted to the table, each size without every second size of it{_ENDS}",
+    FITTED: f"hopline's reading of the table, each size without every second size of it{_ENDS}",
 }
-_STATED = {"-n": "ranks", "--nodes": "nodes", "--arch": "architecture", "--nccl": "version", "--cpu": "cpu"}
-"""Option -> what it states where files do not say it."""
+_FITS = "hopline fit fits any table"
+WHOLE = "sizes are those of the whole buffer"
+"""How the premise begins on which sizes were multiplied by the number of ranks."""
 _OF_A_JOB = (CLOSED_FORM, TUNER)
 """Models that must know the job behind a table; the others read the table alone."""
 Said = tuple[Column, tuple[Premise, ...]]
@@ -72,9 +73,7 @@ def compare(
     if table is not None and table > len(read.tables):
         raise InputError(f"--table {table}: {shown(file)} has {counted(len(read.tables), 'table')}")
     chosen = read.tables if table is None else read.tables[table - 1 : table]
-    said = [said_of(one, log, ranks) for one in chosen]
-    for option, name in _STATED.items():
-        refuse_other(option, getattr(stated, name), [getattr(one, name) for one in said])
+    check_stated(stated, chosen, log)
     found = [compare_table(one, file, known, stated, algorithm, log) for one in chosen]
     notes = (*found[0].notes, *(f"{entry} (of no table)" for entry in read.dropped))
     return [replace(found[0], notes=notes), *found[1:]]
@@ -129,14 +128,14 @@ def _ways(
 def _not_compared(table: Table, told: Told) -> str:
     """Why no model is set beside a table; "": some are."""
     if table.measure != "time":
-        return f"{told.benchmark} is a stream of messages, no time of a collective"
+        return f"{told.benchmark} is a stream of messages, no time of a collective ({_FITS})"
+    if not told.benchmark:
+        return f"the file does not say what was measured ({_FITS})"
     if told.benchmark not in COLLECTIVE:
-        return f"{told.benchmark or 'an unnamed benchmark'} is no collective"
+        return f"{told.benchmark} is no collective ({_FITS})"
     return "one rank ran: no network was used" if told.ranks == 1 else ""
 
 
 def _whole(table: Table, told: Told) -> Premise:
-    text = f"sizes are those of the whole buffer; {table.tool} prints one rank's part"
-    return Premise(
-        text, "holds" if told.ranks else "broken", "" if told.ranks else "the number of ranks is not in the file (-n)"
-    )
+    text = f"{WHOLE}; {table.tool} prints one rank's part"
+    return Premise(text, "holds" if told.ranks else "broken", "" if told.ranks else told.no_ranks)

@@ -1,23 +1,34 @@
 """What is known of a measured table's job: what the file says of it, and where it is silent what the user states.
 
-What belongs here: GPUs, version and nodes of a table. What follows from them is ``tuner`` and ``closed_form``.
+What belongs here: ranks, GPUs, version and nodes of a table, and what may not be stated beside them. What follows from them is
+``tuner`` and ``closed_form``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopline.errors import FormatError
+from hopline.errors import FormatError, InputError
 from hopline.formats import aiconfigurator, nccl_tests, vidur
 from hopline.formats.nccl_debug import reader
 from hopline.jobs.benchmarks import benchmark_of
+from hopline.jobs.comparing.ranks_said import refuse_other_ranks, why_unknown
+from hopline.jobs.stated import refuse_other
 from hopline.model.nccl.devices import architecture_of, has_arm, meets_in_switches
+from hopline.quantity import counted
 from hopline.records.estimate import Premise
 from hopline.records.nccl_log import NcclLog, Search
 from hopline.records.table import Table
 
 ONE_NODE = 8
 """Ranks up to which one node is taken for granted, and said to be, where nobody says how many there are."""
+_STATED = {"-n": "ranks", "--nodes": "nodes", "--arch": "architecture", "--nccl": "version", "--cpu": "cpu"}
+"""Option -> what it states where files do not say it."""
+_SEARCHED = {"--channels": "channels", "--within": "within", "--between": "between", "--nic": "nic"}
+"""Option -> what it states where no GRAPH lines say it."""
+_OF_SEVERAL_NODES = {"--nic": "nic", "--cpu": "cpu"}
+"""Option -> what counts only where something goes over a network: NCCL's costs of posting are the CPU's."""
 _LIBRARY = "NCCL"
 _USUAL_CPU = "intel"
 _TOOLS = (nccl_tests.TOOL, aiconfigurator.TOOL, vidur.TOOL, "hopline")
@@ -63,6 +74,8 @@ class Told:
         GPU or machine by name; "": nobody says.
     premises
         What had to be taken for granted.
+    no_ranks, no_nodes
+        Why their number is not known, where it is not.
     """
 
     benchmark: str
@@ -76,23 +89,50 @@ class Told:
     other: str
     machine: str
     premises: tuple[Premise, ...]
+    no_ranks: str
+    no_nodes: str
 
 
 def told_of(table: Table, stated: Stated, log: NcclLog | None) -> Told:
     """What is known of ``table``; ``log`` is what NCCL said in the same file."""
     said, name = said_of(table, log, stated.ranks), _name(table)
     ranks = said.ranks or stated.ranks
-    nodes, placed = _nodes(table, ranks, said.nodes or stated.nodes)
+    nodes, placed, lacking = _nodes(table, ranks, said.nodes or stated.nodes)
     named = Premise(f"the GPUs are those that the file's path names: {name}", "unknown", matters=True)
     return Told(
         benchmark_of(table.benchmark), ranks, nodes, said.architecture or stated.architecture or "",
         said.version or stated.version or "", said.cpu or stated.cpu or _USUAL_CPU, meets_in_switches(name),
         log.searches if log else (), _other(table, log), name, (*placed, named) if "machine" in table.facts else placed,
+        why_unknown(table), lacking,
     )  # fmt: skip
 
 
+def check_stated(stated: Stated, tables: Sequence[Table], log: NcclLog | None) -> None:
+    """Raise InputError where what is stated is not what the file says of ``tables``, or means nothing to any of them."""
+    said = [said_of(one, log, stated.ranks) for one in tables]
+    for option, name in _STATED.items():
+        refuse_other(option, getattr(stated, name), [getattr(one, name) for one in said])
+    told = [told_of(one, stated, log) for one in tables]
+    ranks = [one.ranks for one in told if one.ranks]
+    if stated.nodes and ranks and all(one % stated.nodes for one in ranks):
+        raise InputError(f"--nodes {stated.nodes}: {_unequal(ranks[0], stated.nodes)}")
+    searched = [option for option, name in _SEARCHED.items() if getattr(stated, name) is not None]
+    if log and log.searches and searched:
+        raise InputError(
+            f"{searched[0]}: GRAPH lines of the log say what NCCL's search found; leave {searched[0]} away"
+        )
+    for option, name in _OF_SEVERAL_NODES.items():
+        if getattr(stated, name) is not None and all(one.nodes == 1 for one in told):
+            how = "" if all(one.nodes for one in said) else " (--nodes says how many there are)"
+            raise InputError(f"{option}: on one node nothing goes over a network, and all ranks are on one{how}")
+
+
 def said_of(table: Table, log: NcclLog | None, ranks: int | None = None) -> Stated:
-    """What the file says itself; ``ranks``: where it does not say how many there are."""
+    """What the file says itself; ``ranks``: where it does not say how many there are.
+
+    Raises InputError where it says something else of them, though not one number.
+    """
+    refuse_other_ranks(ranks, table)
     facts, name = table.facts, _name(table)
     theirs = log.version.partition("+")[0] if log and log.flavour == _LIBRARY else ""
     return Stated(
@@ -125,14 +165,20 @@ def _said_nodes(table: Table, ranks: int | None, log: NcclLog | None) -> int | N
     return hosts if isinstance(hosts, int) and hosts > 0 else (log.nodes if log else None)
 
 
-def _nodes(table: Table, ranks: int | None, known: int | None) -> tuple[int | None, tuple[Premise, ...]]:
-    """Nodes, and what had to be taken for granted of them; ``known``: what the file or the user says."""
+def _nodes(table: Table, ranks: int | None, known: int | None) -> tuple[int | None, tuple[Premise, ...], str]:
+    """Nodes, what was taken for granted of them, and why they are not known; ``known``: what the file or the user says."""
     each = table.facts.get("devices_per_node")
     if isinstance(each, int) and ranks and ranks % each:
-        return None, (Premise(f"nodes hold equally many ranks: {ranks}, {each} on each", "broken"),)
+        return None, (), f"{counted(ranks, 'rank')}, {each} on each node: expected nodes that hold equally many"
+    if known and ranks and ranks % known:
+        return None, (), _unequal(ranks, known)
     if known or not ranks or ranks > ONE_NODE:
-        return known, ()
-    return 1, (Premise(f"all {ranks} ranks are on one node (--nodes says how many)", "unknown", matters=True),)
+        return known, (), f"on how many nodes the {ranks} ranks are is not in the file (--nodes)"
+    return 1, (Premise(f"all {ranks} ranks are on one node (--nodes says how many)", "unknown", matters=True),), ""
+
+
+def _unequal(ranks: int, nodes: int) -> str:
+    return f"{counted(ranks, 'rank')} on {counted(nodes, 'node')}: expected nodes that hold equally many"
 
 
 def _other(table: Table, log: NcclLog | None) -> str:

@@ -47,14 +47,14 @@ def _question(told: Told, size: Floats, stated: Stated) -> nccl.Question:
     if told.benchmark not in BENCHMARKS:
         raise InputError(f"NCCL's tuner has no choice for {told.benchmark}")
     if told.ranks is None:
-        raise InputError("the number of ranks is not in the file (-n)")
+        raise InputError(told.no_ranks)
     if not told.architecture:
         of = f"of {told.machine!r} is not known here" if told.machine else "of the GPUs is not in the file"
         raise InputError(f"the architecture {of} (--arch)")
     if not told.version and stated.architecture is None:
         raise InputError("the version of NCCL is not in the file (--nccl)")
     if told.nodes is None:
-        raise InputError(f"on how many nodes the {told.ranks} ranks are is not in the file (--nodes)")
+        raise InputError(told.no_nodes)
     nic = stated.nic if told.nodes > 1 else None
     return nccl.Question(
         told.benchmark, told.ranks, told.nodes, told.architecture, told.version or LATEST, told.cpu, told.cpu != "other",

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 from hopline.errors import DataMismatchError, InputError, RunError
+from hopline.run import failures
 from hopline.run.executing.line import gathered, tell
 from hopline.run.executing.playing import LEADER, attend
 from hopline.run.executing.repeating import Event, Job, check, lead, leave
@@ -97,7 +98,7 @@ class Given:
             raise RunError(self._said(error)) from error
 
     def _said(self, error: Exception) -> str:
-        return " ".join(f"rank {self.transport.rank} failed: {type(error).__name__}: {error}".split())
+        return f"rank {self.transport.rank} failed: {failures.said(error)}"
 
     def _abort(self, error: Exception) -> None:
         """Say why in one line and end all ranks; of ranks that only miss another, the first alone speaks."""

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 from hopline.errors import DataMismatchError
+from hopline.run import failures
 from hopline.run.executing.line import gathered, tell
 from hopline.run.executing.playing import LEADER, attend
 from hopline.run.executing.repeating import Finished, Job, lead, leave
@@ -70,7 +71,7 @@ def main(argv: list[str]) -> None:
         transport.close()
     except Exception as error:  # noqa: BLE001 - whatever it is, the other ranks must not wait for this one
         number = transport.rank if transport else rank
-        emit({"event": "failure", "message": f"rank {number}: {type(error).__name__}: {error}"})
+        emit({"event": "failure", "message": f"rank {number}: {failures.said(error)}"})
         if transport is None:
             os._exit(_FAILED)
         transport.abort(_FAILED)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from hopline.errors import RunError, UnknownNameError
+from hopline.run import failures
 from hopline.run.pattern import Bytes, Pattern, first_difference
 from hopline.run.relaying.moving import Relay, receive, send
 from hopline.run.relaying.ways import ends_of, marks_of
@@ -139,7 +140,7 @@ def main() -> None:
         for order in heard:
             say(ORDERS[order["order"]](station, order))
     except Exception as error:  # noqa: BLE001 - whatever it is, who started us must hear of it
-        say({"failure": " ".join(str(error).split()) or type(error).__name__})
+        say({"failure": failures.said(error)})
         os._exit(FAILED)
 
 
