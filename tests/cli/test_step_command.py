@@ -82,6 +82,14 @@ def test_backwards(capsys):
     assert "communication  7.600 ms  reaches it nowhere: 22.00 ms remain" in told(capsys, *BOOK, "--target", "21ms")
 
 
+@pytest.mark.parametrize("sent", ["--size 4B", "--size 0 --latency 1us", "--size 1MiB --latency 30us --bucket-size 4MiB"])
+def test_little_to_send_is_one_bucket(capsys, sent):
+    """Also where it cannot be cut into as many as would be suggested, and where a bucket would hold more."""
+    code, out, _ = hopline(capsys, "step", "--compute", "1ms", "--bandwidth", "50GB/s", *sent.split())
+    assert code == 0
+    assert "buckets beside compute" not in out or "MiB" in sent
+
+
 def test_a_budget_in_requests(capsys):
     line = ["--compute", "20ms", "--size", "24MiB", "--bandwidth", "50GB/s", "--request", "256B", "--turnaround", "2us"]
     data = answered(capsys, *line, "--in-flight", "128", "--budget", "1ms")
@@ -224,6 +232,7 @@ BAD = {
     "two changes": ("--compute 1ms --comm 1ms --comm-after 1us --faster 2", "say the same twice"),
     "bytes over nothing": ("--compute 1ms --size 1MiB", "1 MiB over what?"),
     "too late": ("--compute 1ms --comm 1ms --ready 2ms", "expected a time within it"),
+    "too late for buckets": ("--compute 1ms --comm 1ms --buckets 4 --ready 2ms", "expected a time within it"),
     "a backward pass of one collective": ("--compute 1ms --comm 1ms --backward 1us", "--backward needs --buckets"),
     "a backward pass that is too long": ("--compute 1ms --comm 1ms --buckets 2 --backward 2ms", "expected at most as long"),
     "no bytes": ("--compute 1ms --size 0 --bandwidth 1GB/s --buckets 2", "0 bytes in buckets"),

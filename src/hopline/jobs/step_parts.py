@@ -185,7 +185,7 @@ class Parts:
             if not self.bucket > 0:
                 raise InputError(f"buckets of {self.bucket:g} bytes: expected at least 1")
             full, rest = divmod(size, self.bucket)
-            _few(int(full))
+            _few(int(full) + bool(rest))
             return [self.bucket] * int(full) + ([rest] if rest or not full else [])
         count = _few(self.buckets or 1)
         if size is None:
@@ -202,6 +202,11 @@ class Parts:
         if self.ready is not None and len(amounts) == 1:
             return self.ready
         if self.ready is not None:
+            if self.ready > whole:
+                raise InputError(
+                    f"the first of {len(amounts)} buckets ready at {show(self.ready, 'time')}, and compute takes "
+                    f"{show(whole, 'time')}: expected a time within it, since they are what compute makes"
+                )
             later = sum(amounts[1:])
             start = exact(self.ready) - (exact(whole) - exact(self.ready)) * exact(amounts[0]) / exact(later)
             if start < 0:

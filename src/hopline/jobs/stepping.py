@@ -69,8 +69,9 @@ def _choices(parts: Parts) -> Iterable[Effect]:
         counts["buckets"] = (len(parts.amounts()), lambda n: bucket_counts.in_buckets(parts, n))
     now = parts.seconds()
     if not parts.cut and parts.ready is None and now > float(parts.stepped().ceiling):
-        then = float(replace(parts, buckets=BESIDE).stepped().step)
-        yield Effect("buckets beside compute", "count", 1, BESIDE, then, 1, now, (now - then) / now, 0.0)
+        then = _time(lambda n: replace(parts, buckets=n), BESIDE)
+        if then < math.inf:
+            yield Effect("buckets beside compute", "count", 1, BESIDE, then, 1, now, (now - then) / now, 0.0)
     pipe = parts.pipe
     if pipe is not None:
         counts["micro-batches"] = (pipe.microbatches, lambda n: replace(parts, pipe=replace(pipe, microbatches=n)))
