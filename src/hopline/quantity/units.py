@@ -6,6 +6,7 @@ What belongs here: tables. Letters' case matters, because ``Gb`` and ``GB`` diff
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Literal
 
@@ -51,5 +52,12 @@ EXAMPLES: dict[Dimension, str] = {
 
 
 def exact(value: float) -> Fraction:
-    """The rational number that a float's shortest decimal literal names (0.1 -> 1/10), for ceilings and comparisons."""
-    return Fraction(value) if isinstance(value, int) else Fraction(repr(float(value)))
+    """The rational number that a float's shortest decimal literal names (0.1 -> 1/10), for ceilings and comparisons.
+
+    Raises OverflowError for what is not finite.
+    """
+    if isinstance(value, int):
+        return Fraction(value)
+    if not math.isfinite(value):
+        raise OverflowError(f"{value} is no rational number")
+    return Fraction(repr(float(value)))
