@@ -82,7 +82,9 @@ def test_backwards(capsys):
     assert "communication  7.600 ms  reaches it nowhere: 22.00 ms remain" in told(capsys, *BOOK, "--target", "21ms")
 
 
-@pytest.mark.parametrize("sent", ["--size 4B", "--size 0 --latency 1us", "--size 1MiB --latency 30us --bucket-size 4MiB"])
+@pytest.mark.parametrize(
+    "sent", ["--size 4B", "--size 0 --latency 1us", "--size 1MiB --latency 30us --bucket-size 4MiB"]
+)
 def test_little_to_send_is_one_bucket(capsys, sent):
     """Also where it cannot be cut into as many as would be suggested, and where a bucket would hold more."""
     code, out, _ = hopline(capsys, "step", "--compute", "1ms", "--bandwidth", "50GB/s", *sent.split())

@@ -339,3 +339,30 @@ def test_pytorch_in_the_field(path, computed):
     calls = Counter(call.op for call in found.calls)
     assert calls == ({"all_reduce": 15, "broadcast": 6} if by_name else {})
     assert all(call.size for call in found.calls)
+
+
+# --- numbers that cannot be ---------------------------------------------------------------------------------------
+
+
+def test_numbers_of_chakra_that_cannot_be_are_told(tmp_path):
+    nodes = [
+        {"Id": 1, "Name": "c10d::allreduce_(0)", "NodeType": 7, "comm_size": 2**62, "runtime": 2**62},
+        {"Id": 2, "Name": "aten::mm", "NodeType": 4, "runtime": 9, "data_deps": [1]},
+    ]
+    (read_,) = read(save(tmp_path, json.dumps({"workload_graph": nodes}).encode()))
+    assert np.isnan(read_.duration).tolist() == [True, False]
+    assert [(call.op, call.size, call.duration) for call in read_.calls] == [("all_reduce", None, None)]
+    assert any("1 node with a duration that cannot be (" in told for told in read_.told)
+    assert any(
+        "1 call with a size that cannot be (" in told and told.endswith("taken as not told") for told in read_.told
+    )
+
+
+@pytest.mark.parametrize("count", [0, -4, 2**40])
+def test_numbers_of_ranks_that_cannot_be_are_told(tmp_path, count):
+    names = {"collective_name": "allreduce", "dtype": "Float", "in_msg_nelems": 2**50, "pg_size": count}
+    attributes = [{"name": name, "type": "x", "value": value} for name, value in names.items()]
+    nodes = [{"id": 1, "name": "record_param_comms", "ctrl_deps": 1, "attrs": attributes}]
+    (read_,) = read(save(tmp_path, json.dumps({"schema": "1.1.1", "nodes": nodes}).encode()))
+    assert [(call.op, call.size, call.ranks) for call in read_.calls] == [("all_reduce", None, None)]
+    assert any(f"1 call with a number of ranks that cannot be ({count}; " in told for told in read_.told)

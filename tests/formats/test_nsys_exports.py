@@ -250,6 +250,33 @@ def test_a_damaged_schema_is_one_line(tmp_path, byte):
     assert str(error.value).isprintable()
 
 
+@pytest.mark.parametrize("value", [5, -1, 10**12, 2**63 - 1])
+def test_a_start_of_the_session_that_cannot_be_is_told(tmp_path, value):
+    export = Export(tmp_path / "x.sqlite")
+    export.kernel(1, 2)
+    export.add("TARGET_INFO_SESSION_START_TIME", utcEpochNs=value)
+    (trace,) = nsys.read_traces(export.done())
+    assert (trace.base, trace.absolute) == (0, False)
+    assert any(f"is {value}: expected nanoseconds since 1970" in told for told in trace.told) == (value != -1)
+
+
+def test_rows_that_stand_twice_count_once(tmp_path):
+    def made(name, times):
+        export = Export(tmp_path / name)
+        for _ in range(times):
+            export.call(1, 3, correlation=5)
+            export.kernel(4, 9, correlation=5)
+            export.kernel(20, 20, correlation=5)
+            export.note(0, 30, "step 1")
+        return nsys.read_traces(export.done())
+
+    (once,), (twice,) = made("a", 1), made("b", 2)
+    assert twice.events.start.tolist() == once.events.start.tolist()
+    assert twice.counts == once.counts
+    assert any("4 events equal to another in name, place, times and correlation: counted once" in x for x in twice.told)
+    assert not any("equal to another" in told for told in once.told)
+
+
 def test_views_are_not_run(tmp_path):
     """A view may take forever, and only looks like a table."""
     export = Export(tmp_path / "x.sqlite", {"StringIds": TABLES["StringIds"]})

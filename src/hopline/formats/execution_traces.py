@@ -20,6 +20,8 @@ import numpy as np
 
 from hopline.errors import FormatError
 from hopline.formats import execution_calls, execution_pytorch
+from hopline.formats.archives import archive
+from hopline.formats.execution_limits import within
 from hopline.formats.lines import excerpt
 from hopline.formats.schedules import chakra_nodes
 from hopline.formats.schedules.bounded import usable, whole
@@ -55,14 +57,14 @@ def members(data: bytes, path: str) -> Iterator[tuple[str, bytes]]:
     """Regular files of an archive, in memory: nothing is written, links and devices are passed over."""
     size = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            for number, member in enumerate(archive):
+        with archive(io.BytesIO(data), "r:") as found:
+            for number, member in enumerate(found):
                 size += member.size
                 if number >= MOST_MEMBERS or size > MOST:
                     raise FormatError(
                         f"{shown(path)} holds more than {MOST_MEMBERS} files or {MOST} bytes: unpack it yourself"
                     )
-                file = archive.extractfile(member) if member.isreg() else None
+                file = found.extractfile(member) if member.isreg() else None
                 if file is not None:
                     yield member.name, file.read()
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
@@ -71,6 +73,10 @@ def members(data: bytes, path: str) -> Iterator[tuple[str, bytes]]:
 
 def of_bytes(data: bytes, source: str) -> Execution:
     """The trace in the bytes of one file. Raises FormatError."""
+    return within(_of_bytes(data, source))
+
+
+def _of_bytes(data: bytes, source: str) -> Execution:
     if data.lstrip()[:1] == b"{":
         return _of_json(data, source)
     try:

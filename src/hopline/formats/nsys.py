@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopline.errors import FormatError
+from hopline.formats.kineto.head import LATEST, SINCE_1970
 from hopline.formats.kineto.identity import rank_in
 from hopline.formats.kineto.names import communication
+from hopline.formats.kineto.repeats import REPEATED, repeats
 from hopline.formats.nsys_rows import (
     EVENTS,
     GPU,
@@ -32,6 +34,7 @@ from hopline.formats.nsys_rows import (
 from hopline.formats.nsys_steps import steps
 from hopline.formats.nsys_tables import Export, export
 from hopline.formats.source import shown
+from hopline.quantity import counted
 from hopline.records.trace import (
     CALL,
     KERNEL,
@@ -49,6 +52,7 @@ from hopline.records.trace import (
     Trace,
 )
 
+_SESSION = "TARGET_INFO_SESSION_START_TIME"
 _MPI = re.compile(r"MPI Rank (\d{1,7})")
 
 
@@ -119,11 +123,14 @@ class _Sides:
         columns = (events.kind, name.astype(np.int32), events.start, events.end, events.lane, events.correlation)
         events = Events(*columns)
         marked = events.kind == NOTE
+        again = sum(len(rows.start) for rows in (*mine, notes)) - len(events)
+        told = (f"{counted(again, 'event')} {REPEATED}",) if again else ()
         found, why = steps(names, events.name[marked], events.start[marked], events.end[marked], events.lane[marked])
         label = f"{self.found.path}:process {owner & LOW}:GPU {device}" if len(places) > 1 else self.found.path
         return Trace(
             label, None, None, 0, False, names, lanes, events, _collectives(events, names), found,
-            _syncs(self.found, events, event, owner), _counts(events), self._about(owner, device), (why,) if why else (),
+            _syncs(self.found, events, event, owner), _counts(events), self._about(owner, device),
+            (*told, why) if why else told,
         )  # fmt: skip
 
     def _belongs(self, rows: Rows, owner: int, device: int, places: list[tuple[int, int]]) -> NDArray[np.bool_]:
@@ -149,7 +156,7 @@ class _Sides:
 
 
 def _events(parts: list[Rows], device: int, process: int) -> tuple[Events, tuple[Lane, ...], Nanoseconds]:
-    """Events in order, their lanes, and which rows of the parts they are."""
+    """Events in order, each once, their lanes, and which rows of the parts they are."""
     kind = np.concatenate([np.full(len(rows.start), rows.kind, np.uint8) for rows in parts])
     start, end, number, correlation = (
         np.concatenate([getattr(rows, name) for rows in parts]) for name in ("start", "end", "lane", "correlation")
@@ -163,7 +170,9 @@ def _events(parts: list[Rows], device: int, process: int) -> tuple[Events, tuple
         Lane("stream", device, key >> 1) if key & 1 else Lane("thread", process, key >> 1) for key in unique.tolist()
     )
     lane: Index = place.astype(np.int32)
-    return Events(kind[order], name[order], start[order], end[order], lane[order], correlation[order]), lanes, order
+    events = Events(kind[order], name[order], start[order], end[order], lane[order], correlation[order])
+    again = repeats(events)
+    return (events, lanes, order) if again is None else (events.only(~again), lanes, order[~again])
 
 
 def _collectives(events: Events, names: tuple[str, ...]) -> tuple[Collective, ...]:
@@ -223,5 +232,13 @@ def _ranks(found: Export) -> dict[int, int]:
 
 def _base(found: Export) -> tuple[int, bool]:
     """Nanoseconds since 1970 of time 0, and whether the export tells."""
-    value = found.numbers("TARGET_INFO_SESSION_START_TIME", ("utcEpochNs",))["utcEpochNs"]
-    return (int(value[0]), True) if len(value) and value[0] > 0 else (0, False)
+    values = found.numbers(_SESSION, ("utcEpochNs",))["utcEpochNs"].tolist()[:1]
+    if not values or values[0] == NONE:
+        return 0, False
+    if not SINCE_1970 < values[0] < LATEST:
+        found.told.append(
+            f"{shown(found.path)}: utcEpochNs of {_SESSION} is {values[0]}: expected nanoseconds since 1970, between 2001 and "
+            "2255; it counts as not said"
+        )
+        return 0, False
+    return values[0], True

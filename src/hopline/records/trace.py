@@ -75,6 +75,12 @@ class Events:
     def __len__(self) -> int:
         return len(self.kind)
 
+    def only(self, marks: NDArray[np.bool_]) -> Events:
+        """The rows that are marked."""
+        return Events(
+            self.kind[marks], self.name[marks], self.start[marks], self.end[marks], self.lane[marks], self.correlation[marks]
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Collective:

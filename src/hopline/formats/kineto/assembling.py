@@ -19,7 +19,7 @@ from hopline.formats.kineto.collectives import collectives
 from hopline.formats.kineto.columns import Gathered
 from hopline.formats.kineto.container import documents
 from hopline.formats.kineto.events import Arguments
-from hopline.formats.kineto.head import base_of, info_of, plain, text_of
+from hopline.formats.kineto.head import SINCE_1970, base_of, info_of, plain, text_of
 from hopline.formats.kineto.identity import identity
 from hopline.formats.kineto.strangers import StrangerError
 from hopline.formats.kineto.times import whole
@@ -27,8 +27,6 @@ from hopline.formats.packing import Source
 from hopline.formats.source import shown
 from hopline.records.trace import CALL, KINDS, SYNC, Events, Step, Syncs, Trace
 
-_SINCE_1970 = 10**18
-"""Nanoseconds above which a clock counts from 1970 (it is 2001); clocks of machines count from their start."""
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})")
 _APART = "whose begin and end stand apart (ph b, n, e, B, E): left out"
 
@@ -83,7 +81,7 @@ def _put_together(path: str, document: Document, gathered: Gathered) -> Trace:
     said = {int(place[row]): item for row, item in gathered.said.items() if place[row] >= 0}
     found = collectives(events, names, said, head, told)
     return Trace(
-        source=path, rank=who.rank, world=who.world, base=base + origin, absolute=base + origin > _SINCE_1970,
+        source=path, rank=who.rank, world=who.world, base=base + origin, absolute=base + origin > SINCE_1970,
         names=names, lanes=gathered.lane_list(), events=events, collectives=found,
         steps=_steps(events, names), syncs=_syncs(events, said), counts=counts, about=_about(head), told=tuple(told),
     )  # fmt: skip

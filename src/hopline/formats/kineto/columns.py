@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hopline.formats.kineto import names as words
 from hopline.formats.kineto.events import Arguments, Event, arguments, correlations, exact_times
-from hopline.formats.kineto.repeats import repeats
+from hopline.formats.kineto.repeats import REPEATED, repeats
 from hopline.formats.kineto.times import MISSING, each, nanoseconds, says_none, whole
 from hopline.records.trace import CALL, KERNEL, NONE, SYNC, Events, Lane, Nanoseconds
 
@@ -175,13 +175,11 @@ class Gathered:
         order = np.lexsort((-length, start))
         order = order[fit[order]]
         lane = np.where(lane < 0, len(self._threads) - 1 - lane, lane)
-        columns = kind, name, start, end, lane, correlation
-        rows = Events(*(column[order] for column in columns))
+        rows = Events(kind[order], name[order], start[order], end[order], lane[order], correlation[order])
         again = repeats(rows)
         if again is not None:
-            self.odd["equal to another in name, place, times and correlation: counted once"] += int(again.sum())
-            order = order[~again]
-            rows = Events(*(column[order] for column in columns))
+            self.odd[REPEATED] += int(again.sum())
+            order, rows = order[~again], rows.only(~again)
         place = np.full(len(kind), NONE, np.int64)
         place[order] = np.arange(len(order))
         return origin, rows, place

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from hopline.errors import FormatError
+from hopline.formats.archives import archive
 from hopline.formats.packing import Source, unpacked
 from hopline.formats.source import STDIN, opened, shown
 
@@ -67,12 +68,10 @@ class _Member:
 
 
 def _members(path: str, source: Source) -> Iterator[tuple[str, Source]]:
-    import tarfile
-
     some = False
-    with _Damage(shown(path)), tarfile.open(fileobj=cast("IO[bytes]", _Stream(source)), mode="r|") as archive:
-        for member in archive:
-            file = archive.extractfile(member) if member.isreg() and member.size else None
+    with _Damage(shown(path)), archive(cast("IO[bytes]", _Stream(source)), "r|") as members:
+        for member in members:
+            file = members.extractfile(member) if member.isreg() and member.size else None
             if file is None or os.path.basename(member.name).startswith("._"):
                 continue
             some = True

@@ -14,6 +14,8 @@ MOST_RANKS = 1 << 24
 """Ranks that a job can have."""
 LATEST = 9_000_000_000_000_000_000
 """Nanoseconds since 1970 that fit a column (the year 2255)."""
+SINCE_1970 = 10**18
+"""Nanoseconds above which a clock counts from 1970 (it is 2001); clocks of machines count from their start."""
 _BASE = "baseTimeNanoseconds"
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from hopline.records.trace import CALL, Events
 
+REPEATED = "equal to another in name, place, times and correlation: counted once"
+"""What is told of events that are left out."""
 _Marks = NDArray[np.bool_]
 
 
