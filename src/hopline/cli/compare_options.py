@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from hopline.cli.options import typed
 from hopline.errors import HoplineError, UnknownNameError
 from hopline.model.nccl.numbers import numbers
 from hopline.schedule.collectives.table import COLLECTIVES
@@ -28,7 +29,7 @@ def check_alone(told: Mapping[str, Any]) -> None:
         raise UnknownNameError("algorithm", told["algorithm"], known)
     for name, what in _NEEDS_SENDS.items():
         if told[name] is not None and told["sends"] is None:
-            raise click.UsageError(f"{_option(name)}: {what} of --sends FILE, which is not given")
+            raise click.UsageError(f"{typed(name)}: {what} of --sends FILE, which is not given")
     if told["version"] is not None:
         try:
             numbers(told["version"])
@@ -48,18 +49,14 @@ def refuse_of_logs(told: Mapping[str, Any], what: str) -> None:
 
 def given(told: Mapping[str, Any]) -> list[str]:
     """The options that were given, as they are typed."""
-    return [_option(name) for name in told if _is_given(told[name])]
+    return [typed(name) for name in told if _is_given(told[name])]
 
 
 def _refuse(told: Mapping[str, Any], names: tuple[str, ...], why: str) -> None:
     for name in names:
         if _is_given(told[name]):
-            raise click.UsageError(f"{_option(name)}: {why}")
+            raise click.UsageError(f"{typed(name)}: {why}")
 
 
 def _is_given(value: object) -> bool:
     return value not in (None, ())
-
-
-def _option(name: str) -> str:
-    return {"version": "--nccl", "ranks": "-n"}.get(name, "--" + name.replace("_", "-"))

@@ -25,6 +25,12 @@ _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _LIST = re.compile(r"[A-Za-z]\s*,|\.\.")
 
 
+def typed(name: str) -> str:
+    """How a parameter of the command that runs is typed as an option (ranks: -n)."""
+    command = click.get_current_context().command
+    return next(param.opts[0] for param in command.params if param.name == name)
+
+
 class Quantity(click.ParamType):  # type: ignore[type-arg]
     """A quantity of one dimension, or with ``many`` a list or range of them; the value is SI floats."""
 

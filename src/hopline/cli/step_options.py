@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from hopline.cli.network_given import network
+from hopline.cli.options import typed
 from hopline.jobs.loading import resolve
 from hopline.jobs.step_parts import Parts, Pipe, Price, Sending, Window
 from hopline.model.step import Slow
@@ -159,25 +160,20 @@ def _check(told: Told) -> None:
         raise click.UsageError("--compute is missing: what does a rank compute in a step? Like --compute 20ms")
     for one, other in _AGAINST:
         if one in given and other in given:
-            raise click.UsageError(f"{_option(one)} and {_option(other)} say the same twice: give one of them")
+            raise click.UsageError(f"{typed(one)} and {typed(other)} say the same twice: give one of them")
     for name in given:
         for needed in _NEEDS.get(name, ()):
             if needed not in given:
-                raise click.UsageError(f"{_option(name)} needs {_option(needed)}")
+                raise click.UsageError(f"{typed(name)} needs {typed(needed)}")
     for name in given:
         if name in _NEEDS_ONE and not set(_NEEDS_ONE[name]) & set(given):
-            raise click.UsageError(f"{_option(name)} needs {' or '.join(map(_option, _NEEDS_ONE[name]))}")
+            raise click.UsageError(f"{typed(name)} needs {' or '.join(map(typed, _NEEDS_ONE[name]))}")
     if told["stages"] == 1 and {"virtual", "hop"} & set(given):
         raise click.UsageError("--virtual and --hop are of several stages, and --stages is 1")
     for name in ("latency", "bandwidth"):
         if name in given and "size" not in given:
-            raise click.UsageError(f"{_option(name)} needs --size")
+            raise click.UsageError(f"{typed(name)} needs --size")
     if "size" in given and "op" not in given and "bandwidth" not in given:
         raise click.UsageError(f"{show(told['size'], 'size')} over what? Give --bandwidth, or --op with a network")
     if not told["compute"]:
         raise click.UsageError("--compute is 0: expected more")
-
-
-def _option(name: str) -> str:
-    short = {"ranks": "-n", "places": "--on", "levels": "--level"}
-    return short.get(name, f"--{name.replace('_', '-')}")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from hopline.cli.options import typed
 from hopline.workload import files
 from hopline.workload.shapes import Model
 
@@ -42,18 +43,13 @@ _TOKENS = re.compile(r"(\d{1,12})\s?([kKmM]?i?)")
 def _told() -> set[str]:
     """Options that were typed."""
     context = click.get_current_context()
-    typed = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
-    return typed - {"model", "as_json", "as_file"}
-
-
-def _option(name: str) -> str:
-    context = click.get_current_context()
-    return next(param.opts[0] for param in context.command.params if param.name == name)
+    given = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
+    return given - {"model", "as_json", "as_file"}
 
 
 def check_given(model: str | None, as_file: bool) -> None:
     """Refuse options that would have no say."""
-    told = sorted(map(_option, _told()))
+    told = sorted(map(typed, _told()))
     if model is None and (told or as_file):
         option = told[0] if told else "--show"
         raise click.UsageError(f"{option} needs a MODEL: one of {', '.join(files.model_names())}, or a .toml file")
@@ -77,6 +73,6 @@ def check_phase(phase: str, model: Model, ep: int) -> None:
         if phase not in _OF_PHASES.get(name, (phase,)):
             hint = ": --batch says how many sequences are at once" if name == "micro_batch" else ""
             of = " and ".join(_OF_PHASES[name])
-            raise click.UsageError(f"{_option(name)} does not go with --phase {phase}, but with {of}{hint}")
+            raise click.UsageError(f"{typed(name)} does not go with --phase {phase}, but with {of}{hint}")
     if "dispatch" in told and (model.experts is None or ep == 1):
         raise click.UsageError("--dispatch is of tokens on their way to experts of other ranks, and --ep is 1")
